@@ -8,11 +8,14 @@ add_custom_target(sptrsv_examples)
 add_custom_target(sptrsv_benchmarks)
 add_custom_target(sptrsv_docs)  # the code blocks of the pages that need a GPU
 
+# What GCC and Clang warn of in the headers and in the programs of this repository.
+set(sptrsv_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion)
+
 # The compile options of all programs of this repository. CMAKE_COMPILE_WARNING_AS_ERROR turns warnings into errors.
 function(sptrsv_configure_target target)
   target_link_libraries(${target} PRIVATE sptrsv::sptrsv)
   target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-Wall;-Wextra;-Wpedantic;-Wshadow>"
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:${sptrsv_warnings}>"
     "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Xcompiler=-Wall,-Wextra>")
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF

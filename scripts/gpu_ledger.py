@@ -113,6 +113,7 @@ def all_checks() -> list[Check]:
         if path.stem != "gpu_translation_units_other":
             sources[path.stem] = (f"tests/gpu/{path.name}",)
     sources["gpu_translation_units"] += ("tests/gpu/gpu_translation_units_other.cu",)
+    sources["gpu_c_tests"] = ("tests/gpu_compiled/gpu_pending_errors_in_c.cu", "src/c_interface.cpp")
     for family in FAMILIES:
         for value in ("f64", "f32", "c64", "c128"):
             name = f"gpu_contract_{family}_{value}"

@@ -37,7 +37,7 @@ constexpr const char* names_of_squares[] = {"", "scalar_csr", "vector_csr", "sca
 inline bool is_plausible(const block::planned_part& p, triangle_kernel kernel) {
   const block::triangle_facts& t = p.triangle;
   switch (kernel) {
-    case triangle_kernel::level_set:
+    case triangle_kernel::by_levels:
       return t.levels <= 200;
     case triangle_kernel::serial:
       return t.levels > 1 && (t.rows + t.entries / 8) / t.levels <= 2000;

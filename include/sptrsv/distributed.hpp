@@ -3,13 +3,16 @@
 // (Ding, Liu, Williams and Li 2021). sptrsv.hpp does not include this header.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "sptrsv/detail/base/check_space.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/distributed/engine.hpp"
+#include "sptrsv/host/executor.hpp"
 #include "sptrsv/policy/distributed.hpp"
 #include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/solver.hpp"
@@ -38,8 +41,8 @@ using detail::distributed::distributed_facts;
 /// GPU of its own, or a share of one that leaves room for the kernels of the others.
 ///
 /// **Collective functions** are called by all PEs in the same order: `analyze`, `update_values`, `solve`,
-/// `status` and the destructor. `solve` only enqueues: PEs wait for each other on the GPU. The others also
-/// wait on the host.
+/// `status` and the destructor. All wait on the host until each PE has called them; `solve` then only
+/// enqueues, and the PEs wait for each other on the GPU.
 template <class Value, class Index, class Offset, class Team, class Stream>
 class distributed_solver {
   using executor = detail::executor_t<Stream>;
@@ -51,12 +54,15 @@ class distributed_solver {
   ///
   /// @param values the values of all entries of the part, in host memory.
   /// @param stream the stream of earlier and later solves.
-  /// @throws error errc::size_mismatch, on all PEs.
+  /// @throws error errc::size_mismatch, errc::invalid_argument for a null pointer, errc::wrong_memory_space,
+  ///   on all PEs.
   void update_values(span<const Value> values, Stream stream = {}) {
     detail::distributed::check_together(*team_, [&] {
       SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
                      "update_values got " + std::to_string(values.size()) + " values for a part of " +
                          std::to_string(entries_) + " entries");
+      detail::check_space<detail::host_executor>(values.data(), static_cast<std::int64_t>(values.size()),
+                                                 "the array of values", "update_values");
     });
     engine_->update_values(detail::as_scalar(values.data()), executor(stream));
   }
@@ -68,18 +74,21 @@ class distributed_solver {
   /// @param x the rows of the solutions of this PE; it may be b, element for element.
   /// @param alpha factor of b.
   /// @param stream the stream that the work is enqueued on.
-  /// @throws error errc::size_mismatch, errc::too_many_rhs, before anything is enqueued on this PE;
-  ///   errc::invalid_argument if an earlier solve failed on this PE, after which PEs do not keep step.
+  /// @throws error on all PEs what one of them finds, with a text that names the PE, before anything is
+  ///   enqueued: errc::size_mismatch, errc::too_many_rhs, errc::wrong_memory_space; errc::invalid_argument
+  ///   for a null pointer, for strides with which elements overlap or exceed the address space, or if an
+  ///   earlier solve failed on a PE, after which PEs do not keep step. errc::cuda_error on one PE.
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha = Value(1), Stream stream = {}) {
-    SPTRSV_EXPECTS(b.rows == rows_ && x.rows == rows_, errc::size_mismatch,
-                   "b has " + std::to_string(b.rows) + " rows and x " + std::to_string(x.rows) +
-                       ", this PE has handed in " + std::to_string(rows_));
-    SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
-                   "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
-    SPTRSV_EXPECTS(
-        x.columns <= max_rhs_, errc::too_many_rhs,
-        std::to_string(x.columns) + " right-hand sides exceed max_rhs = " + std::to_string(max_rhs_));
-    last_solve_.expect_whole("solve on this PE", "analyse again on all PEs");
+    const auto columns = detail::distributed::check_together(*team_, [&] {
+      static_cast<void>(detail::check_operands<executor>(b, x, rows_, max_rhs_, policy::distributed::name));
+      last_solve_.expect_whole("solve on this PE", "analyse again on all PEs");
+      return x.columns;
+    });
+    for (std::size_t r = 1; r < columns.size(); ++r) {
+      SPTRSV_EXPECTS(columns[r] == columns[0], errc::size_mismatch,
+                     "PE " + std::to_string(r) + " has " + std::to_string(columns[r]) +
+                         " right-hand sides and PE 0 has " + std::to_string(columns[0]));
+    }
     last_solve_.run([&] {
       engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)),
                      {detail::as_scalar(b.data), b.rows, b.columns, b.row_stride, b.column_stride},

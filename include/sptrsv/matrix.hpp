@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/error.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/types.hpp"
@@ -200,7 +201,7 @@ std::vector<Offset> group_entries(const Index* keys, std::size_t entries, std::i
                                   std::vector<Offset>& offsets) {
   offsets.assign(static_cast<std::size_t>(groups) + 1, Offset{0});
   for (std::size_t e = 0; e < entries; ++e) {
-    ++offsets[static_cast<std::size_t>(keys[e]) + 1];
+    ++offsets[detail::at(keys[e]) + 1];
   }
   for (std::size_t g = 1; g < offsets.size(); ++g) {
     offsets[g] += offsets[g - 1];
@@ -208,7 +209,7 @@ std::vector<Offset> group_entries(const Index* keys, std::size_t entries, std::i
   std::vector<Offset> cursor(offsets.begin(), offsets.end() - 1);
   std::vector<Offset> order(entries);
   for (std::size_t e = 0; e < entries; ++e) {
-    order[static_cast<std::size_t>(cursor[static_cast<std::size_t>(keys[e])]++)] = static_cast<Offset>(e);
+    order[static_cast<std::size_t>(cursor[detail::at(keys[e])]++)] = static_cast<Offset>(e);
   }
   return order;
 }
@@ -223,14 +224,14 @@ void recompress(const pattern_view<Index, Offset>& a, std::int64_t minors, const
   std::vector<Index> major(entries);
   for (std::int64_t m = 0; m < a.size; ++m) {
     for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
-      major[static_cast<std::size_t>(e)] = static_cast<Index>(m);
+      major[detail::at(e)] = static_cast<Index>(m);
     }
   }
   const std::vector<Offset> order = group_entries(a.indices, entries, minors, new_offsets);
   new_indices.resize(entries);
   new_values.resize(entries);
   for (std::size_t e = 0; e < entries; ++e) {
-    new_indices[e] = major[static_cast<std::size_t>(order[e])];
+    new_indices[e] = major[detail::at(order[e])];
     new_values[e] = values[order[e]];
   }
 }
@@ -325,8 +326,8 @@ csr_matrix<Value, Index, Offset> make_csr(std::int64_t rows, std::int64_t column
     result.column_indices.reserve(entries);
     result.values.reserve(entries);
     for (const Offset e : order) {
-      result.column_indices.push_back(column_indices[static_cast<std::size_t>(e)]);
-      result.values.push_back(values[static_cast<std::size_t>(e)]);
+      result.column_indices.push_back(column_indices[detail::at(e)]);
+      result.values.push_back(values[detail::at(e)]);
     }
     return result;
   });

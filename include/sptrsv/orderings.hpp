@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/orderings/graph.hpp"
 #include "sptrsv/matrix.hpp"
 
@@ -55,23 +56,23 @@ auto reverse_cuthill_mckee(const Matrix& a) {
   const auto search = [&](index root) {
     std::size_t next = order.size();
     order.push_back(root);
-    depth[static_cast<std::size_t>(root)] = 0;
+    depth[detail::at(root)] = 0;
     while (next < order.size()) {
       const index v = order[next++];
       const auto first = static_cast<std::ptrdiff_t>(order.size());
       for (const index* w = g.begin(v); w != g.end(v); ++w) {
-        if (depth[static_cast<std::size_t>(*w)] < 0) {
-          depth[static_cast<std::size_t>(*w)] = static_cast<index>(depth[static_cast<std::size_t>(v)] + 1);
+        if (depth[detail::at(*w)] < 0) {
+          depth[detail::at(*w)] = static_cast<index>(depth[detail::at(v)] + 1);
           order.push_back(*w);
         }
       }
       std::stable_sort(order.begin() + first, order.end(),
                        [&](index v1, index v2) { return g.degree(v1) < g.degree(v2); });
     }
-    return depth[static_cast<std::size_t>(order.back())];
+    return depth[detail::at(order.back())];
   };
   for (index v = 0; v < static_cast<index>(g.size()); ++v) {
-    if (depth[static_cast<std::size_t>(v)] >= 0) {
+    if (depth[detail::at(v)] >= 0) {
       continue;
     }
     const std::size_t begin = order.size();
@@ -81,11 +82,11 @@ auto reverse_cuthill_mckee(const Matrix& a) {
       deepest = found;
       // Of the rows that are farthest away, the one with the fewest neighbours is the next root.
       root = order.back();
-      for (std::size_t k = order.size(); k-- > begin && depth[static_cast<std::size_t>(order[k])] == found;) {
+      for (std::size_t k = order.size(); k-- > begin && depth[detail::at(order[k])] == found;) {
         root = g.degree(order[k]) < g.degree(root) ? order[k] : root;
       }
       for (std::size_t k = begin; k < order.size(); ++k) {
-        depth[static_cast<std::size_t>(order[k])] = -1;
+        depth[detail::at(order[k])] = -1;
       }
       order.resize(begin);
     }
@@ -109,16 +110,16 @@ auto greedy_colouring(const Matrix& a) {
                               index{-1});  // by colour: the last row with a neighbour of this colour
   for (index v = 0; v < static_cast<index>(g.size()); ++v) {
     for (const index* w = g.begin(v); w != g.end(v); ++w) {
-      const index colour = made.colour_of_row[static_cast<std::size_t>(*w)];
+      const index colour = made.colour_of_row[detail::at(*w)];
       if (colour >= 0) {
-        taken_by[static_cast<std::size_t>(colour)] = v;
+        taken_by[detail::at(colour)] = v;
       }
     }
     index colour = 0;
-    while (taken_by[static_cast<std::size_t>(colour)] == v) {
+    while (taken_by[detail::at(colour)] == v) {
       ++colour;
     }
-    made.colour_of_row[static_cast<std::size_t>(v)] = colour;
+    made.colour_of_row[detail::at(v)] = colour;
     made.colours = std::max(made.colours, static_cast<std::int64_t>(colour) + 1);
   }
   return made;
@@ -139,11 +140,11 @@ std::vector<Index> inverse_order(const std::vector<Index>& order) {
       throw error(errc::index_out_of_range,
                   "entry " + std::to_string(k) + " of the order is negative or not below its size", where);
     }
-    if (inverse[static_cast<std::size_t>(row)] >= 0) {
+    if (inverse[detail::at(row)] >= 0) {
       throw error(errc::invalid_argument,
                   "entry " + std::to_string(k) + " of the order repeats row " + std::to_string(row), where);
     }
-    inverse[static_cast<std::size_t>(row)] = static_cast<Index>(k);
+    inverse[detail::at(row)] = static_cast<Index>(k);
   }
   return inverse;
 }
@@ -168,7 +169,7 @@ struct reordered_matrix {
     detail::check_space<detail::host_executor>(original.data(), static_cast<std::int64_t>(sources.size()),
                                                "the array of values", "update_values");
     for (std::size_t e = 0; e < sources.size(); ++e) {
-      matrix.values[e] = original[static_cast<std::size_t>(sources[e])];
+      matrix.values[e] = original[detail::at(sources[e])];
     }
   }
 };
@@ -194,10 +195,9 @@ reordered_matrix<Value, Index, Offset> reordered(const csr_matrix<Value, Index, 
   std::vector<std::pair<Index, Offset>> row;
   for (const Index from : order) {
     row.clear();
-    for (Offset e = a.row_offsets[static_cast<std::size_t>(from)];
-         e < a.row_offsets[static_cast<std::size_t>(from) + 1]; ++e) {
-      const Index column = a.column_indices[static_cast<std::size_t>(e)];
-      row.emplace_back(place[static_cast<std::size_t>(column)], e);
+    for (Offset e = a.row_offsets[detail::at(from)]; e < a.row_offsets[detail::at(from) + 1]; ++e) {
+      const Index column = a.column_indices[detail::at(e)];
+      row.emplace_back(place[detail::at(column)], e);
     }
     std::sort(row.begin(), row.end());
     for (const auto& [column, source] : row) {

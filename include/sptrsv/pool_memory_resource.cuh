@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/memory_resource.hpp"
 
@@ -80,7 +81,7 @@ class pool_memory_resource final : public memory_resource {
     if (pools_.size() <= static_cast<std::size_t>(device)) {
       pools_.resize(static_cast<std::size_t>(device) + 1);
     }
-    device_pool& pool = pools_[static_cast<std::size_t>(device)];
+    device_pool& pool = pools_[detail::at(device)];
     if (!pool.is_known) {
       pool.handle = create(device, release_threshold_);
       pool.is_known = true;

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/meeting.hpp"
 #include "sptrsv/detail/distributed/rendezvous.hpp"
 #include "sptrsv/error.hpp"
@@ -86,7 +87,7 @@ class process_group {
   process_group(const descriptors& all, int rank, double limit_s = 600)
       : sockets_(checked(all, rank, limit_s)), rank_(rank), limit_s_(limit_s) {
     descriptors others = all;
-    others[static_cast<std::size_t>(rank)].clear();
+    others[detail::at(rank)].clear();
     close_all(others);
   }
   /// Connects processes that have been started by other means, such as srun or mpirun, by TCP (IPv4).
@@ -97,11 +98,11 @@ class process_group {
   /// @param host the host of process 0.
   /// @param port a free port of it, 1 to 65535, at which process 0 listens, on the interface of `host` only.
   /// @param token the same random text in all processes, of 16 to 63 bytes, which the launcher hands to them,
-  /// for
-  ///   example in an environment variable: who does not know it is dropped. It is sent as it is, so a network
-  ///   whose messages others can read needs more protection.
+  ///   for example in an environment variable: who does not know it is dropped. It is sent as it is, so a
+  ///   network whose messages others can read needs more protection.
   /// @param limit_s how many seconds a process waits for another one, here and in collective functions.
-  /// @throws error errc::invalid_argument; errc::unsupported if the processes do not find each other.
+  /// @throws error errc::invalid_argument; errc::unsupported if the processes do not find each other within
+  ///   the time limit.
   process_group(int rank, int size, const std::string& host, int port, const std::string& token,
                 double limit_s = 600)
       : sockets_(detail::distributed::rendezvous(rank, size, host, port, token, limit_s).connect()),
@@ -178,7 +179,7 @@ class process_group {
   static const std::vector<int>& checked(const descriptors& all, int rank, double limit_s) {
     SPTRSV_EXPECTS(rank >= 0 && static_cast<std::size_t>(rank) < all.size(), errc::invalid_argument,
                    "process " + std::to_string(rank) + " of a group of " + std::to_string(all.size()));
-    const std::vector<int>& own = all[static_cast<std::size_t>(rank)];
+    const std::vector<int>& own = all[detail::at(rank)];
     SPTRSV_EXPECTS(own.size() == all.size(), errc::invalid_argument,
                    "process " + std::to_string(rank) + " has " + std::to_string(own.size()) +
                        " sockets in a group of " + std::to_string(all.size()));
@@ -229,8 +230,9 @@ class process_group {
       t.received += static_cast<std::size_t>(done);
       if (is_head && t.received == head) {
         if (t.length_from > most_bytes) {
-          throw std::runtime_error("PE " + std::to_string(r) + " announces a message of " +
-                                   std::to_string(t.length_from) + " bytes, more than any message has");
+          throw error(errc::io_error, "PE " + std::to_string(r) + " announces a message of " +
+                                          std::to_string(t.length_from) +
+                                          " bytes, more than any message has");
         }
       }
       if (t.received >= head) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/team.hpp"
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/process_group.hpp"
@@ -72,7 +73,7 @@ class process_team {
     });
     const auto handles = detail::distributed::gather(group_, std::vector<cudaIpcMemHandle_t>{mine});
     std::vector<void*> of_pe(handles.size(), nullptr);
-    of_pe[static_cast<std::size_t>(rank())] = own;
+    of_pe[detail::at(rank())] = own;
     detail::distributed::check_together(group_, [&] {
       for (std::size_t pe = 0; pe < handles.size(); ++pe) {
         if (of_pe[pe] == nullptr) {
@@ -95,7 +96,7 @@ class process_team {
       SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
       meet();
       for (auto of_pe = allocations_.begin(); of_pe != allocations_.end(); ++of_pe) {
-        if ((*of_pe)[static_cast<std::size_t>(rank())] == own) {
+        if ((*of_pe)[detail::at(rank())] == own) {
           for (void* const other : *of_pe) {
             detail::forget_failure(other != own ? cudaIpcCloseMemHandle(other) : cudaSuccess);
           }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/meeting.hpp"
 #include "sptrsv/detail/distributed/pe_threads.hpp"
 #include "sptrsv/detail/distributed/team.hpp"
@@ -89,7 +90,7 @@ class thread_team {
    private:
     int device_ = 0;
   };
-  [[nodiscard]] int device(int pe) const { return devices_[static_cast<std::size_t>(pe)]; }
+  [[nodiscard]] int device(int pe) const { return devices_[detail::at(pe)]; }
 
   void enable_access(int pe, int other) const {
     if (device(pe) == device(other)) {

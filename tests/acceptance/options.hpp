@@ -23,6 +23,7 @@ struct options {
   std::int64_t repeat_on = 5;
   bool only_repeats = false;
   std::int64_t busy_streams = 0;
+  std::int64_t busy_processes = -1;  ///< -1: the trial of host_parallel is not wanted
   std::int64_t below_rows = INT64_MAX;
 };
 
@@ -40,7 +41,7 @@ inline std::vector<std::string> choose_forms(std::vector<std::string> names) {
 
 /// Adds the options of the acceptance program to a command line. Reading the command line sets `target`.
 inline void add_options(common::command_line& to, options& target) {
-  to.add_positional("DIRECTORY", target.directory, true,
+  to.add_positional("DIRECTORY", target.directory, false,
                     "Directory with Matrix Market files (.mtx, .mtx.gz).");
 
   to.begin_group("Tests");
@@ -60,6 +61,11 @@ inline void add_options(common::command_line& to, options& target) {
   to.add_integer("--busy-streams", target.busy_streams, 0, 1000, "N",
                  "During the repeated solves, N other streams solve and copy without a pause. Default: 0.");
 
+  to.begin_group("Background load");
+  to.add_integer("--busy-processes", target.busy_processes, 0, 1000, "N",
+                 "Instead of the tests, print the time of host_parallel as a multiple of that of one worker, "
+                 "beside 0 to N busy processes. Takes no DIRECTORY.");
+
   to.add_footer(
       "Exit status: 0 if all tests pass, 1 if one fails or an error occurs, 2 for an error in the command "
       "line.");
@@ -67,6 +73,9 @@ inline void add_options(common::command_line& to, options& target) {
 
 /// Completes and checks the options. Throws usage_error.
 inline void complete(options& given) {
+  if (given.directory.empty() != (given.busy_processes >= 0)) {
+    throw common::usage_error("give either a DIRECTORY or --busy-processes");
+  }
   if (given.busy_streams > 0 && !common::has_gpu()) {
     throw common::usage_error("--busy-streams needs a GPU");
   }

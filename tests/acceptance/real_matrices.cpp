@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "background_load.hpp"
 #include "common/command_line/command_line.hpp"
 #include "common/command_line/option_types.hpp"
 #include "common/measurement/placement.hpp"
@@ -313,6 +314,9 @@ int main(int argc, char** argv) {
   add_options(arguments, options);
   return arguments.run(argc, argv, [&] {
     complete(options);
+    if (options.busy_processes >= 0) {
+      return sptrsv_acceptance::background_load_trial(options.busy_processes).run() ? 0 : 1;
+    }
     return sptrsv_acceptance::acceptance(options).run();
   });
 }

@@ -309,7 +309,7 @@ SPTRSV_TEST_P(bad_input, sizes_of_b_x_and_the_values) {
   this->expect(solve(sized(3, 3), sized(3, 3)), errc::too_many_rhs, "max_rhs = 2", "max_rhs");
   EXPECT_FALSE(solve(sized(3, 2), sized(3, 2)).has_value());
   EXPECT_FALSE(solve(sized(3, 0), sized(3, 0)).has_value());
-  for (const std::size_t count : {0, 4, 6}) {
+  for (const std::size_t count : {0U, 4U, 6U}) {
     this->expect(failure::of([&] { solver.update_values(span<const value>(memory.data(), count), stream); }),
                  errc::size_mismatch, "5 entries", "values");
   }

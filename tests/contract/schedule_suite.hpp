@@ -105,7 +105,7 @@ SPTRSV_TEST_P(schedules, with_values_that_are_not_finite) {
   const auto expected = this->solve(solver, b);
   const auto status = solver.status(this->where.stream());
   for (std::uint64_t i = 0; i < trials(40); ++i) {
-    this->device().settings = hostile_settings(i, static_cast<std::uint32_t>(i % 4));
+    this->device().settings = hostile_settings(i, i % 4);
     const auto x = this->solve(solver, b);
     if (solver.info().bit_reproducible) {
       ASSERT_TRUE(same_bits(x, expected)) << "settings " << i;

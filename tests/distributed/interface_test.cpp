@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -192,14 +193,123 @@ TEST(Distributed, WrongArgumentsAreRefused) {
                 solver.solve({nullptr, rows + 1, 1, 1, 1}, {nullptr, rows, 1, 1, 1}, 1.0, &where);
               }),
               errc::size_mismatch);
-    EXPECT_EQ(code_of([&] {
-                solver.solve({nullptr, rows, 2, 1, 1}, {nullptr, rows, 2, 1, 1}, 1.0, &where);
-              }),
-              errc::too_many_rhs);
+    const emulator::executor on(&where);
+    buffer<double> memory(static_cast<std::size_t>(2 * rows), on.default_resource(), nullptr);
+    EXPECT_EQ(
+        code_of([&] {
+          solver.solve({memory.data(), rows, 2, 1, rows}, {memory.data(), rows, 2, 1, rows}, 1.0, &where);
+        }),
+        errc::too_many_rhs);
   });
   EXPECT_THROW(with_solvers(2, {3}, {}, [](auto&&...) {}), error);
   EXPECT_THROW(with_solvers(2, {-1}, {}, [](auto&&...) {}), error);
   EXPECT_THROW(with_solvers(2, {2}, {uplo::lower, diag::non_unit, op::none, 0}, [](auto&&...) {}), error);
+}
+
+/// If one PE passes wrong operands, all throw, and nothing is enqueued: else the kernels of the others would
+/// wait for its kernel for ever.
+TEST(Distributed, WrongOperandsOfOnePeAreRefusedOnAll) {
+  system_options options;
+  options.max_rhs = 2;
+  with_solvers(2, {2}, options, [](auto& solver, int rank, const auto& part, emulator::device& where) {
+    const std::int64_t rows = part.rows;
+    const emulator::executor on(&where);
+    buffer<double> memory(static_cast<std::size_t>(3 * rows), on.default_resource(), nullptr);
+    std::vector<double> on_host(memory.size());
+    double* const good = memory.data();
+    const dense_view<double> right(good, rows, 1, 1, rows);
+    const auto refuse = [&](const dense_view<double>& b, const dense_view<double>& x, errc code,
+                            const std::string& text) {
+      try {
+        solver.solve(rank == 1 ? b : right, rank == 1 ? x : right, 1.0, &where);
+        ADD_FAILURE() << "not refused: " << text;
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), code) << e.what();
+        EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
+      }
+    };
+    refuse({nullptr, rows, 1, 1, rows}, right, errc::invalid_argument, "PE 1: b is a null pointer");
+    refuse(right, {nullptr, rows, 1, 1, rows}, errc::invalid_argument, "PE 1: x is a null pointer");
+    refuse({on_host.data(), rows, 1, 1, rows}, right, errc::wrong_memory_space, "PE 1: b lies where");
+    refuse(right, {on_host.data(), rows, 1, 1, rows}, errc::wrong_memory_space, "PE 1: x lies where");
+    refuse({good, rows + 1, 1, 1, rows}, right, errc::size_mismatch, "PE 1: b has");
+    refuse(right, {good, rows - 1, 1, 1, rows}, errc::size_mismatch, "PE 1: x has");
+    refuse({good, rows, 2, 1, rows}, right, errc::size_mismatch, "PE 1: b has 2 columns and x has 1");
+    refuse({good, rows, 2, 1, rows}, {good, rows, 2, 1, rows - 1}, errc::invalid_argument, "PE 1: x of");
+    refuse({good, rows, 2, 1, rows - 1}, {good, rows, 2, 1, rows}, errc::invalid_argument, "PE 1: b of");
+    refuse(right, {good, rows, 1, 0, rows}, errc::invalid_argument, "leading dimension");
+    refuse({good, rows, -1, 1, rows}, {good, rows, -1, 1, rows}, errc::size_mismatch, "negative");
+    refuse({good, rows, 3, 1, rows}, {good, rows, 3, 1, rows}, errc::too_many_rhs, "PE 1: 3 right-hand");
+    refuse({good, rows, 2, 1, rows}, {good, rows, 2, 1, rows}, errc::size_mismatch,
+           "PE 1 has 2 right-hand sides and PE 0 has 1");
+    refuse({good, rows, 0, 1, rows}, {good, rows, 0, 1, rows}, errc::size_mismatch,
+           "PE 1 has 0 right-hand sides and PE 0 has 1");
+    for (const double v : solve_ones(solver, rows, where)) {  // no PE has fallen out of step
+      EXPECT_TRUE(std::isfinite(v));
+    }
+    EXPECT_TRUE(solver.status(&where).ok());
+  });
+}
+
+/// After a solve that has failed on one PE, all refuse the next one.
+TEST(Distributed, ASolveThatFailsOnOnePeIsTheLastOneOnAll) {
+  with_solvers(2, {2}, {}, [](auto& solver, int rank, const auto& part, emulator::device& where) {
+    const emulator::executor on(&where);
+    buffer<double> memory(static_cast<std::size_t>(part.rows), on.default_resource(), nullptr);
+    const dense_view<double> x(memory.data(), part.rows, 1, 1, part.rows);
+    where.calls_before_failure = 0;  // on both, so that no kernel waits for another one
+    EXPECT_THROW(solver.solve(x, x, 1.0, &where), error);
+    where.calls_before_failure = -1;
+    try {
+      solver.solve(x, x, 1.0, &where);
+      ADD_FAILURE() << "PE " << rank << " solves again";
+    } catch (const error& e) {
+      EXPECT_EQ(std::string(e.what()).rfind("PE 0: the last solve on this PE failed", 0), 0U) << e.what();
+    }
+  });
+}
+
+/// The arrays of a part are in host memory.
+TEST(Distributed, ArraysOfAPartThatAreMissingAreRefusedOnAllPes) {
+  const auto a = make_matrix<double>(patterns::stencil_2d(3, 4), form{}).by_rows;
+  emulated_pes devices(2);
+  devices.run([&](emulator_team& team, const auto&) {
+    auto part = slice(a, team.rank(), 2);
+    const row_part<double> right{part.first,          part.rows,           a.rows,
+                                 part.offsets.data(), part.columns.data(), part.values.data()};
+    const auto refuse = [&](const row_part<double>& wrong, errc code, const std::string& text) {
+      try {
+        analyze(policy::distributed{}, team.rank() == 1 ? wrong : right, {}, team, &devices.at(team.rank()));
+        ADD_FAILURE() << "not refused: " << text;
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), code) << e.what();
+        EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
+      }
+    };
+    row_part<double> wrong = right;
+    wrong.row_offsets = nullptr;
+    refuse(wrong, errc::invalid_argument, "the array of offsets is a null pointer");
+    wrong = right;
+    wrong.column_indices = nullptr;
+    refuse(wrong, errc::invalid_argument, "the array of indices is a null pointer");
+    wrong = right;
+    wrong.values = nullptr;
+    refuse(wrong, errc::invalid_argument, "the array of values is a null pointer");
+    wrong = right;
+    wrong.rows = -1;
+    refuse(wrong, errc::size_mismatch, "do not follow");
+    auto solver = analyze(policy::distributed{}, right, {}, team, &devices.at(team.rank()));
+    const std::size_t entries = part.values.size();
+    try {
+      const double* const values = team.rank() == 1 ? nullptr : part.values.data();
+      solver.update_values(span<const double>(values, entries), &devices.at(team.rank()));
+      ADD_FAILURE() << "null values";
+    } catch (const error& e) {
+      EXPECT_EQ(std::string(e.what()), "PE 1: the array of values is a null pointer");
+    }
+    solve_ones(solver, part.rows, devices.at(team.rank()));
+    EXPECT_TRUE(solver.status(&devices.at(team.rank())).ok());
+  });
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ TEST(Processes, ExchangeMessagesOfAnySize) {
       for (int r = 0; r < group.size(); ++r) {
         right += received[static_cast<std::size_t>(r)] ==
                          std::vector<int>(length(r, group.rank()), 100 * r + 10 * group.rank() + round)
-                     ? 1
-                     : 0;
+                     ? 1U
+                     : 0U;
       }
       group.meet();
     }
@@ -231,6 +231,47 @@ TEST(Processes, ListenAtTheInterfaceOfTheHostOnly) {
   process_group group(1, 2, "127.0.0.1", port, token, long_s);
   group.meet();
   first.join();
+}
+
+/// Who listens, but takes no connection, holds nobody longer than the time limit of the start.
+TEST(Processes, AConnectionThatIsNotTakenEndsAtTheTimeLimit) {
+  const int port = free_port();
+  const detail::distributed::socket_owner listening(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  const auto* const to = reinterpret_cast<const sockaddr*>(&address);
+  ASSERT_EQ(::bind(listening.get(), to, sizeof(address)), 0);
+  ASSERT_EQ(::listen(listening.get(), 0), 0);
+  std::vector<detail::distributed::socket_owner> waiting;  // they fill the queue: further ones get no answer
+  for (int i = 0; i < 8; ++i) {
+    waiting.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    static_cast<void>(::connect(waiting.back().get(), to, sizeof(address)));
+  }
+  try {
+    const process_group group(1, 2, "127.0.0.1", port, token, 0.01);
+    ADD_FAILURE() << "nobody has answered";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::unsupported);
+    EXPECT_EQ(std::string(e.what()),
+              "process 1 cannot connect to port " + std::to_string(port) + " within the time limit");
+  }
+}
+
+TEST(Processes, TimeLimitsOfAStartAreChecked) {
+  for (const double limit_s : {-1.0, std::nan(""), -HUGE_VAL}) {
+    try {
+      const process_group group(1, 2, "127.0.0.1", 5000, token, limit_s);
+      ADD_FAILURE() << limit_s;
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::invalid_argument) << e.what();
+    }
+  }
+  for (const double limit_s : {1e30, HUGE_VAL}) {
+    const process_group alone(0, 1, "127.0.0.1", free_port(), token, limit_s);
+    EXPECT_EQ(alone.size(), 1);
+  }
 }
 
 TEST(Processes, BadPortsAndTokensAreRefused) {

@@ -53,9 +53,9 @@ TEST(DistributedSolve, ForestsEndWhereOtherPesBegin) {
   for (std::uint64_t i = 0; i < trials(12); ++i) {
     const int pes = static_cast<int>(2 + i % 3);
     for (const plan_options& how : plans_for(pes)) {
-      check<double, small_forests_of_pes>(
-          pes, {factor_of_grid(9, 10), covering_forms(i)[i % 4], how, {1, 2, 1}},
-          hostile_settings(i, static_cast<std::uint32_t>(i % 4)), static_cast<int>(1 + i % 2));
+      check<double, small_forests_of_pes>(pes,
+                                          {factor_of_grid(9, 10), covering_forms(i)[i % 4], how, {1, 2, 1}},
+                                          hostile_settings(i, i % 4), static_cast<int>(1 + i % 2));
       ASSERT_FALSE(HasFailure()) << "settings " << i;
     }
   }
@@ -76,10 +76,10 @@ TEST(DistributedSolve, SolvesFollowEachOtherUnderHostileSchedules) {
     for (const int pes : {2, 4}) {
       const plan_options how = plans_for(pes)[i % plans_for(pes).size()];
       const int sharing = static_cast<int>(1 + i / 3 % 2);
-      check<double>(pes, {patterns::random(40, 3, 2), covering_forms(i)[0], how},
-                    hostile_settings(i, static_cast<std::uint32_t>(i % 4)), sharing);
+      check<double>(pes, {patterns::random(40, 3, 2), covering_forms(i)[0], how}, hostile_settings(i, i % 4),
+                    sharing);
       check<std::complex<float>>(pes, {factor_of_grid(5, 6), covering_forms(i)[3], how},
-                                 hostile_settings(i, static_cast<std::uint32_t>(i % 3)), sharing);
+                                 hostile_settings(i, i % 3), sharing);
       ASSERT_FALSE(HasFailure()) << "settings " << i;
     }
   }
@@ -129,12 +129,10 @@ TEST(DistributedSolve, SolvesWithPutsFollowEachOtherUnderHostileSchedules) {
       how.sends = i % 2 == 0 ? pe_transport::puts : pe_transport::automatic;
       const int sharing = static_cast<int>(1 + i / 3 % 2);
       check<double, small_tasks, emulator_team_of_nodes<1>>(
-          pes, {patterns::random(40, 3, 2), covering_forms(i)[0], how},
-          hostile_settings(i, static_cast<std::uint32_t>(i % 4)), sharing);
+          pes, {patterns::random(40, 3, 2), covering_forms(i)[0], how}, hostile_settings(i, i % 4), sharing);
       how.sends = pe_transport::puts;
       check<std::complex<float>, small_forests_of_pes>(
-          pes, {factor_of_grid(9, 10), covering_forms(i)[3], how},
-          hostile_settings(i, static_cast<std::uint32_t>(i % 3)), sharing);
+          pes, {factor_of_grid(9, 10), covering_forms(i)[3], how}, hostile_settings(i, i % 3), sharing);
       ASSERT_FALSE(HasFailure()) << "settings " << i;
     }
   }
@@ -174,7 +172,7 @@ TEST(DistributedSolve, ValuesGoAlongBinaryTrees) {
         how.sends = i % 3 == 0   ? pe_transport::direct
                     : i % 3 == 1 ? pe_transport::puts
                                  : pe_transport::waiting_blocks;
-        auto settings = hostile_settings(i, static_cast<std::uint32_t>(i % 4));
+        auto settings = hostile_settings(i, i % 4);
         if (how.sends == pe_transport::waiting_blocks) {
           settings.resident_blocks = 0;
           settings.occupancy = 1000;

@@ -1,12 +1,16 @@
 // An error of the user's own launch that nobody has asked for is still there after each call of the library.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/batched.hpp"
 #include "sptrsv/device_matrix.hpp"
+#include "sptrsv/distributed.hpp"
 #include "sptrsv/factors.hpp"
 #include "sptrsv/incomplete_cholesky.hpp"
 #include "sptrsv/incomplete_lu.hpp"
@@ -18,46 +22,26 @@
 #include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/policy/sync_free_column.hpp"
 #include "sptrsv/sweeps.hpp"
+#include "sptrsv/thread_team.cuh"
 #include "support/gpu_target.cuh"
+#include "support/pending_error.cuh"
 
 namespace sptrsv::testing {
 namespace {
 
-__global__ void do_nothing() {}
-
 class PendingErrors : public ::testing::Test {
  protected:
   PendingErrors() {
-    matrix = {size, size, {0}, {}, {}};
-    for (std::int32_t row = 0; row < size; ++row) {
-      for (const std::int32_t column : {row + 1, row, row - 20}) {  // descending: entries have to be sorted
-        if (column >= 0 && column < size) {
-          matrix.column_indices.push_back(column);
-          matrix.values.push_back(column == row ? 4 : -1);
-        }
-      }
-      matrix.row_offsets.push_back(static_cast<std::int32_t>(matrix.column_indices.size()));
-    }
+    matrix = matrix_with_descending_rows(size);
     there = to_device(matrix);
     b = to_device(std::vector<double>(size, 1));
     x = to_device(std::vector<double>(size, 0));
   }
   void TearDown() override { static_cast<void>(cudaGetLastError()); }
 
-  /// Plants an error that does not stay in the device, calls `call`, and expects the error.
   template <class Call>
   static void keeps(const std::string& name, const Call& call) {
-    static_cast<void>(cudaGetLastError());
-    do_nothing<<<1, 100000>>>();
-    const cudaError_t planted = cudaPeekAtLastError();
-    ASSERT_NE(planted, cudaSuccess);
-    try {
-      call();
-    } catch (const error& e) {
-      ADD_FAILURE() << name << ": " << e.what();
-    }
-    EXPECT_EQ(cudaPeekAtLastError(), planted) << name;
-    static_cast<void>(cudaGetLastError());
+    keeps_pending_error(name, call);
   }
 
   template <class Policy>
@@ -135,6 +119,54 @@ TEST_F(PendingErrors, StayInCallsOfHostPolicies) {
   keeps("host_serial", [&] { analyze(policy::host_serial{}, matrix).solve(from, to); });
   keeps("host_serial with device memory",
         [&] { EXPECT_THROW(analyze(policy::host_serial{}, there), error); });
+}
+
+/// The runtime has an error for each thread: here in the thread that makes a team, and in those of its PEs.
+/// All make their calls together, because most are collective.
+TEST_F(PendingErrors, StayInCallsOfTeamsAndDistributedSolvers) {
+  std::optional<thread_team> team;
+  keeps("thread_team", [&] { team.emplace(std::vector<int>{0, 0}); });
+  const auto pe_calls = [&](thread_team::member& pe) {
+    const owned_stream stream;
+    const std::string name = "PE " + std::to_string(pe.rank()) + ": ";
+    void* own = nullptr;
+    keeps(name + "allocate", [&] { own = pe.allocate(256)[static_cast<std::size_t>(pe.rank())]; });
+    keeps(name + "exchange", [&] { pe.exchange(std::vector<std::vector<std::byte>>(2)); });
+    keeps(name + "meet", [&] { pe.meet(); });
+    keeps(name + "release", [&] { pe.release(own, 256); });
+    const std::int32_t first = pe.rank() * (size / 2);
+    const std::int32_t* const offsets = matrix.row_offsets.data() + first;
+    std::vector<std::int32_t> own_offsets;
+    for (std::int32_t row = 0; row <= size / 2; ++row) {
+      own_offsets.push_back(offsets[row] - offsets[0]);
+    }
+    const row_part<double> part{first,
+                                size / 2,
+                                size,
+                                own_offsets.data(),
+                                matrix.column_indices.data() + offsets[0],
+                                matrix.values.data() + offsets[0]};
+    const policy::distributed how{2};
+    keeps(name + "analyze", [&] { analyze(how, part, {}, pe, stream.get()); });
+    auto solver = analyze(how, part, {}, pe, stream.get());
+    const span<const double> values(part.values, static_cast<std::size_t>(own_offsets.back()));
+    keeps(name + "update_values", [&] { solver.update_values(values, stream.get()); });
+    const dense_view<double> own_x(x.data() + first, size / 2, 1, 1, size / 2);
+    keeps(name + "solve", [&] { solver.solve(own_x, own_x, 1.0, stream.get()); });
+    keeps(name + "status", [&] { EXPECT_TRUE(solver.status(stream.get()).ok()); });
+    keeps(name + "facts and plan", [&] {
+      EXPECT_EQ(solver.facts().pes, 2);
+      EXPECT_FALSE(solver.plan().empty());
+    });
+    keeps(name + "refused solve", [&] {
+      std::vector<double> host(size / 2);
+      const dense_view<double> on_host(host.data(), size / 2, 1, 1, size / 2);
+      EXPECT_THROW(solver.solve(on_host, on_host, 1.0, stream.get()), error);
+    });
+    keeps(name + "destructor", [&] { const auto moved = std::move(solver); });
+  };
+  keeps("run", [&] { team->run(pe_calls); });
+  keeps("destructor", [&] { team.reset(); });
 }
 
 /// A request that fails is the library's own; the error of the user is kept where CUDA lets it be kept.

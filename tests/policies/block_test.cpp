@@ -93,10 +93,10 @@ TEST(BlockKernels, ThePapersTreeHasThePapersThresholds) {
   const auto triangle = [](std::int64_t per_row, std::int64_t levels) {  // entries with the diagonal
     return detail::block::paper_triangle({100000, (per_row - 1) * 100000, levels});
   };
-  EXPECT_EQ(triangle(1, 1), triangle_kernel::level_set);
-  EXPECT_EQ(triangle(1, 100), triangle_kernel::level_set);
+  EXPECT_EQ(triangle(1, 1), triangle_kernel::by_levels);
+  EXPECT_EQ(triangle(1, 100), triangle_kernel::by_levels);
   EXPECT_EQ(triangle(1, 101), triangle_kernel::sync_free);
-  EXPECT_EQ(triangle(15, 20), triangle_kernel::level_set);
+  EXPECT_EQ(triangle(15, 20), triangle_kernel::by_levels);
   EXPECT_EQ(triangle(15, 21), triangle_kernel::sync_free);
   EXPECT_EQ(triangle(16, 20), triangle_kernel::sync_free);
   EXPECT_EQ(triangle(3, 20000), triangle_kernel::sync_free);
@@ -114,7 +114,7 @@ TEST(BlockKernels, ByTheFittedTreeOnlyADiagonalIsTakenAsALevelAndRowsOfSquaresCo
   const auto triangle = [](std::int64_t rows, std::int64_t levels) {
     return detail::block::fitted_triangle<block_tuning>({rows, rows, levels});
   };
-  EXPECT_EQ(triangle(500000, 1), triangle_kernel::level_set);
+  EXPECT_EQ(triangle(500000, 1), triangle_kernel::by_levels);
   EXPECT_EQ(triangle(500000, 2), triangle_kernel::sync_free);
   EXPECT_EQ(triangle(500000, 500000), triangle_kernel::sync_free);
   const auto square = [](std::int64_t entries, std::int64_t rows_with_entries) {

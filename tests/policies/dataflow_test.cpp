@@ -290,7 +290,7 @@ TEST_F(DataflowPath, SolvesDiagonalSystemsInEveryForm) {
         auto solver = sptrsv::analyze(policy::dataflow{}, where.upload(stored), f.options(5), where.stream());
         for (const layout& shape : {single(rows), column_major(rows, 5, 3), row_major(rows, 4, 1),
                                     scattered(rows, 2), single(rows)}) {
-          const auto b = random_vector<double>(shape.extent, 7);
+          const auto b = random_vector<double>(static_cast<std::int64_t>(shape.extent), 7);
           expect_solved(a, f, "diagonal", shape, b, solve(solver, shape, b, -1.5), -1.5);
           EXPECT_TRUE(solver.status(where.stream()).ok());
           auto bad = b;
@@ -664,7 +664,7 @@ class SingleEntries : public on_target<case_types<emulator_target, Value, std::i
           f.part = upper ? uplo::upper : uplo::lower;
           f.by_columns = seed % 2 == 1;
           f.operation = seed % 3 == 0 ? op::conj_transpose : op::none;
-          this->where.device().settings = hostile_settings(seed, static_cast<std::uint32_t>(seed % 3));
+          this->where.device().settings = hostile_settings(seed, seed % 3);
           check(p, f, seed % 4 == 3 ? 3 : 1, p.name + ", seed " + std::to_string(seed));
           ++seed;
         }

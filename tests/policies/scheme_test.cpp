@@ -104,10 +104,10 @@ TEST_F(Schemes, OfTheReducedSpaceSolveUnderAnySchedule) {
       for (const std::int64_t columns : {1, 3}) {
         const layout shape = column_major(p.size, columns);
         const auto b = random_vector<double>(static_cast<std::int64_t>(shape.extent), turn);
-        where.device().settings = hostile_settings(turn, static_cast<std::uint32_t>(turn % 4));
+        where.device().settings = hostile_settings(turn, turn % 4);
         const auto x = solve(solver, shape, b);
         expect_solved(a, {}, p.name, shape, b, x);
-        where.device().settings = hostile_settings(turn + 1, static_cast<std::uint32_t>((turn + 1) % 3));
+        where.device().settings = hostile_settings(turn + 1, (turn + 1) % 3);
         EXPECT_TRUE(same_bits(solve(solver, shape, b), x));
         ++turn;
       }

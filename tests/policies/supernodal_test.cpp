@@ -432,7 +432,7 @@ TEST_F(PacksOfSmallPanels, AreSharedByBlocks) {
         this->expect_solved(a, f, p.name, shape, b, tasks.back().x);
       }
       for (std::uint64_t i = 0; i < trials(12); ++i) {
-        this->where.device().settings = hostile_settings(i, static_cast<std::uint32_t>(i % 4));
+        this->where.device().settings = hostile_settings(i, i % 4);
         const task& t = tasks[(i * 5 + i / 3) % 3];
         ASSERT_TRUE(same_bits(this->solve(solver, t.shape, t.b), t.x)) << f.name() << ", settings " << i;
       }

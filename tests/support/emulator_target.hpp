@@ -27,9 +27,9 @@ class emulator_target : private owned_device, public device_target<emulator::dev
 /// Returns schedule `i` of a series that is harder than a GPU: blocks start in any order, `resident` of them
 /// at a time (0: all), threads are interrupted anywhere, stores become visible late, weak loads see old
 /// values. Every schedule shows the same data races, so only some look for them, which takes time.
-inline emulator::device_settings hostile_settings(std::uint64_t i, std::uint32_t resident) {
+inline emulator::device_settings hostile_settings(std::uint64_t i, std::uint64_t resident) {
   emulator::device_settings s;
-  s.resident_blocks = resident;
+  s.resident_blocks = static_cast<std::uint32_t>(resident);
   s.step_limit = 20'000'000;  // a live-lock is to end soon
   s.seed = i;
   s.check_races = i % 4 == 0;

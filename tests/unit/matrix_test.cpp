@@ -91,7 +91,7 @@ TEST(MakeCsr, RefusesSizesThatTheTypesCannotCount) {
   const std::vector<int> few;
   EXPECT_EQ(code_of([&] { make_csr<int>(std::int64_t{1} << 31, 3, few, few, no_values); }),
             errc::invalid_argument);
-  for (const std::size_t entries : {32767, 32768, 65536, 65537}) {  // 16-bit offsets wrap
+  for (const std::size_t entries : {32767U, 32768U, 65536U, 65537U}) {  // 16-bit offsets wrap
     const std::vector<int> zeros(entries, 0);
     const auto code =
         code_of([&] { make_csr<std::int16_t>(1, 1, zeros, zeros, std::vector<double>(entries)); });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {
@@ -117,8 +118,8 @@ backward_error_result backward_error(const Matrix& a, const system_options& opti
     }
     const auto add = [&](std::int64_t row, const wide& entry, std::int64_t column) {
       const wide term = entry.times(x_at(column));
-      residual[static_cast<std::size_t>(row)].subtract(term);
-      size[static_cast<std::size_t>(row)] += entry.size() * x_at(column).size();
+      residual[detail::at(row)].subtract(term);
+      size[detail::at(row)] += entry.size() * x_at(column).size();
     };
     detail::for_each_triangle_entry(
         pattern, form, [&](auto row, auto column, auto e) {  // both by substitution index
@@ -126,7 +127,7 @@ backward_error_result backward_error(const Matrix& a, const system_options& opti
             const auto value = scalar(view.values[e]);
             add(row_of(row), wide(form.conjugated ? detail::conjugate(value) : value), row_of(column));
           }
-          length[static_cast<std::size_t>(row)] += k == 0 && row != column ? 1 : 0;
+          length[detail::at(row)] += k == 0 && row != column ? 1 : 0;
         });
     for (std::int64_t i = 0; form.unit && i < view.rows; ++i) {
       add(i, wide(real{1}), i);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {
@@ -48,8 +49,7 @@ triangle_structure structure_of(const Matrix& a, const system_options& options =
   }
   std::vector<std::int64_t> column_lengths(static_cast<std::size_t>(view.rows), 0);
   for (const index column : triangle.columns) {
-    result.longest_column =
-        std::max(result.longest_column, ++column_lengths[static_cast<std::size_t>(column)]);
+    result.longest_column = std::max(result.longest_column, ++column_lengths[detail::at(column)]);
   }
   return result;
 }

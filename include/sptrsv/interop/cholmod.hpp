@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/error.hpp"
 #include "sptrsv/matrix.hpp"
@@ -101,7 +102,7 @@ simplicial_factor<Value, Index> simplicial_of(const cholmod_factor& f) {
     made.l.row_indices.insert(made.l.row_indices.end(), rows + begin[j], rows + begin[j] + count[j]);
     made.l.values.insert(made.l.values.end(), values + begin[j], values + begin[j] + count[j]);
     if (f.is_ll == 0) {
-      Value& diagonal = made.l.values[static_cast<std::size_t>(made.l.column_offsets.back())];
+      Value& diagonal = made.l.values[sptrsv::detail::at(made.l.column_offsets.back())];
       made.d.push_back(diagonal);
       diagonal = Value(1);
     }

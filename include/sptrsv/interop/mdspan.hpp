@@ -2,6 +2,7 @@
 // cuda::std::span need no adapter: they convert to sptrsv::span and to dense_view.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -18,8 +19,8 @@ dense_view<typename Mdspan::element_type> as_view(const Mdspan& m) {
   static_assert(Mdspan::is_always_strided(), "the layout of the mdspan has no strides");
   static_assert(std::is_convertible_v<typename Mdspan::data_handle_type, typename Mdspan::element_type*>,
                 "the elements of the mdspan are not accessed by a pointer");
-  const auto extent = [&m](int r) { return static_cast<std::int64_t>(m.extent(r)); };
-  const auto stride = [&m](int r) { return static_cast<std::int64_t>(m.stride(r)); };
+  const auto extent = [&m](std::size_t r) { return static_cast<std::int64_t>(m.extent(r)); };
+  const auto stride = [&m](std::size_t r) { return static_cast<std::int64_t>(m.stride(r)); };
   if constexpr (Mdspan::rank() == 1) {
     return {m.data_handle(), extent(0), 1, stride(0), 0};
   } else {

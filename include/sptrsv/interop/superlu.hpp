@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/error.hpp"
 #include "sptrsv/matrix.hpp"
@@ -196,13 +197,13 @@ std::vector<Index> permutation_of(const int* permutation, std::int64_t size) {
   std::vector<Index> made(static_cast<std::size_t>(size), Index{-1});
   for (std::int64_t i = 0; i < size; ++i) {
     const std::int64_t to = permutation[i];
-    if (to < 0 || to >= size || made[static_cast<std::size_t>(to)] >= 0) {
+    if (to < 0 || to >= size || made[sptrsv::detail::at(to)] >= 0) {
       throw error(errc::invalid_argument,
                   "element " + std::to_string(i) + " of the permutation, " + std::to_string(to) +
                       ", is out of range or occurs twice",
                   i);
     }
-    made[static_cast<std::size_t>(to)] = static_cast<Index>(i);
+    made[sptrsv::detail::at(to)] = static_cast<Index>(i);
   }
   return made;
 }

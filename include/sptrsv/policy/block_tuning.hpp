@@ -13,7 +13,7 @@ enum class block_selector {
 /// The kernel of the diagonal blocks.
 enum class triangle_kernel {
   chosen,     ///< the selector chooses for each block
-  level_set,  ///< one step for each level
+  by_levels,  ///< one step for each level
   sync_free,  ///< one thread or one warp for each row; each component of x is its own flag
   serial      ///< one thread block solves the levels one after the other
 };

@@ -17,7 +17,7 @@ void check_bits(prepared_case<Types>& prepared, int repeats, const std::string& 
   const auto stream = where.stream();
   auto& solver = prepared.solver();
   auto further = solver.make_workspace(stream);
-  for (const std::size_t set : {1, 0}) {
+  for (const std::size_t set : {1U, 0U}) {
     solver.update_values(prepared.values(set), stream);
     for (int repeat = 0; repeat < repeats; ++repeat) {
       for (std::size_t task = 0; task < prepared.tasks; ++task) {

@@ -123,7 +123,7 @@ class prepared_case {
   /// Finds the expected solutions; the solver has the first set of values afterwards.
   void solve_quietly(mode_log& log) {
     const auto stream = where_.stream();
-    for (const std::size_t set : {1, 0}) {
+    for (const std::size_t set : {1U, 0U}) {
       solver_->update_values(values_[set], stream);
       for (std::size_t task = 0; task < tasks; ++task) {
         auto to = where_.upload(poison(task));

@@ -29,7 +29,7 @@ TEST(Batched, GiveTheSameBitsUnderEverySchedule) {
       const auto expected = s.solve_batch(solver, shape, b);
       s.expect_batch_solved(a, f, p.name, shape, b, expected);
       for (std::uint64_t i = 0; i < 8; ++i) {
-        s.where.device().settings = hostile_settings(seed++, static_cast<std::uint32_t>(i % 3));
+        s.where.device().settings = hostile_settings(seed++, i % 3);
         solver.update_values(s.where.upload(a.values()), s.where.stream());
         ASSERT_TRUE(same_bits(s.solve_batch(solver, shape, b), expected))
             << p.name << ", " << lanes << " lanes";

@@ -58,7 +58,7 @@ struct one_block_kernel : subject<Policy> {
   static Policy make() { return {3, {policy::block_selector::fitted, Triangle, Square}}; }
 };
 struct column_block_levels
-    : one_block_kernel<policy::basic_column_block<small_block_tasks>, policy::triangle_kernel::level_set,
+    : one_block_kernel<policy::basic_column_block<small_block_tasks>, policy::triangle_kernel::by_levels,
                        policy::square_kernel::scalar_csr> {
   static constexpr const char* name = "column_block_levels";
 };

@@ -84,7 +84,7 @@ TYPED_TEST(real_numbers, complex_division_does_not_overflow_early) {
       const complex product = quotient * divisor;
       const complex seen = divide(product, divisor);
       // Products of values near the smallest one lose digits.
-      const TypeParam tolerance = scale < 1 ? TypeParam{0.2} : 64 * limits::epsilon();
+      const TypeParam tolerance = scale < 1 ? static_cast<TypeParam>(0.2) : 64 * limits::epsilon();
       EXPECT_NEAR(seen.re, quotient.re, tolerance);
       EXPECT_NEAR(seen.im, quotient.im, tolerance);
       if (scale == 1) {

@@ -48,7 +48,7 @@ TYPED_TEST(oracle, accepts_substitution_and_refuses_the_smallest_wrong_entry) {
       const auto good = this->error_of(a, f, b, x);
       EXPECT_TRUE(good.ok()) << f.name() << ": " << good.error;
       EXPECT_LT(good.bound, 1e-3);
-      for (const std::size_t i : {0, 17, 39}) {
+      for (const std::size_t i : {0U, 17U, 39U}) {
         auto wrong = x;
         wrong[i] += make_value<TypeParam>(8 * good.bound * (1 + std::abs(x[i])));
         EXPECT_FALSE(this->error_of(a, f, b, wrong).ok()) << f.name() << ", component " << i;

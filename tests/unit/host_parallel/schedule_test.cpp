@@ -51,7 +51,7 @@ void expect_sound(const triangle& t, const order& o, std::int64_t window) {
   for (std::size_t p = 0; p < n; ++p) {
     const std::size_t row = at(o.rows[p]);
     ASSERT_EQ(solved[row], 0) << "row " << row << " twice";
-    in_window += p == at(o.window_offsets[in_window + 1]) ? 1 : 0;
+    in_window += p == at(o.window_offsets[in_window + 1]) ? 1U : 0U;
     EXPECT_GE(row, at(o.window_offsets[in_window]));
     EXPECT_LT(row, at(o.window_offsets[in_window + 1]));
     EXPECT_LE(o.window_offsets[in_window + 1] - o.window_offsets[in_window], window);

@@ -59,7 +59,7 @@ TEST_F(Scan, IsASerialSumUnderHostileSchedules) {
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     for (const std::uint32_t resident : {1u, 2u, 0u}) {
       where.device().settings = hostile_settings(seed, resident);
-      for (const std::size_t size : {1, 31, 33, 256, 257, 1500}) {
+      for (const std::size_t size : {1U, 31U, 33U, 256U, 257U, 1500U}) {
         check(size, seed);
       }
     }
@@ -69,7 +69,7 @@ TEST_F(Scan, IsASerialSumUnderHostileSchedules) {
 /// More than 256 tiles are under way together, so that a block finds no total among the 256 tiles before it,
 /// and looks back again.
 TEST_F(Scan, LooksBackAgain) {
-  for (const std::uint64_t seed : {2, 5}) {
+  for (const std::uint64_t seed : {2U, 5U}) {
     where.device().settings = hostile_settings(seed, 0);
     check(256 * 300 + 7, seed);
   }

@@ -38,8 +38,8 @@ TYPED_TEST(flags, pass_every_value_on) {
   using word = typename flag::word;
   using namespace sptrsv::emulator::testing;
   std::vector<TypeParam> values;
-  for (const unsigned char byte : {0x00, 0x3f, 0x7f, 0x80, 0xbf, 0xfe, 0xff}) {
-    values.push_back(from_bytes<TypeParam>(byte));
+  for (const int byte : {0x00, 0x3f, 0x7f, 0x80, 0xbf, 0xfe, 0xff}) {
+    values.push_back(from_bytes<TypeParam>(static_cast<unsigned char>(byte)));
   }
   TypeParam half_reserved = from_bytes<TypeParam>(0x3f);  // only the last word is reserved
   std::memset(reinterpret_cast<unsigned char*>(&half_reserved) + sizeof(TypeParam) - sizeof(word), 0xff,

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/array_of.hpp"
 
 namespace sptrsv::detail::triangle_kernels {
 
@@ -38,7 +39,7 @@ struct check_entries_agent {
   struct shared_storage {};
   struct params {
     pattern_view<Index, Offset> a;
-    checked_triangle<Offset> triangles[Triangles];
+    array_of<checked_triangle<Offset>, Triangles> triangles;
   };
 
   template <class Context>

@@ -8,6 +8,7 @@
 
 #include "sptrsv/detail/analysis/check_entries_agent.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scratch_arena.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -225,7 +226,7 @@ class device_triangle_builder {
   }
   /// Enqueues step 2 for one or two triangles of the storage.
   template <int Triangles>
-  void check_entries(const triangle_kernels::checked_triangle<Offset> (&to)[Triangles]) const {
+  void check_entries(const array_of<triangle_kernels::checked_triangle<Offset>, Triangles>& to) const {
     using agent = triangle_kernels::check_entries_agent<Index, Offset, Triangles>;
     typename agent::params p{a_, {}};
     std::copy(std::begin(to), std::end(to), p.triangles);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/matrix.hpp"
 
 namespace sptrsv::detail {
@@ -49,13 +50,13 @@ void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form&
     }
     Index major = form.transposed ? column : substitution_index;
     major = form.reversed ? static_cast<Index>(a.size - 1 - major) : major;
-    Index& seen = seen_by[static_cast<std::size_t>(a.indices[e])];
+    Index& seen = seen_by[at(a.indices[e])];
     if (seen == major) {
       throw_pattern_fault(pattern_fault::duplicate, major, a.by_columns);
     }
     seen = major;
     if (substitution_index == column) {
-      has_diagonal[static_cast<std::size_t>(major)] = 1;
+      has_diagonal[at(major)] = 1;
     }
   });
   const auto missing = std::find(has_diagonal.begin(), has_diagonal.end(), 0);
@@ -94,9 +95,9 @@ host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Off
   t.diagonal_sources.assign(form.unit ? 0 : size, Offset{0});
   for_each_triangle_entry(a, form, [&](Index row, Index column, Offset e) {
     if (column < row) {
-      ++t.row_offsets[static_cast<std::size_t>(row) + 1];
+      ++t.row_offsets[at(row) + 1];
     } else if (!form.unit) {
-      t.diagonal_sources[static_cast<std::size_t>(row)] = e;
+      t.diagonal_sources[at(row)] = e;
     }
   });
   for (std::size_t r = 0; r < size; ++r) {
@@ -111,7 +112,7 @@ host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Off
                              t.row_offsets.end() - (from_end ? 0 : 1));
   for_each_triangle_entry(a, form, [&](Index row, Index column, Offset e) {
     if (column < row) {
-      Offset& next = cursor[static_cast<std::size_t>(row)];
+      Offset& next = cursor[at(row)];
       const auto to = static_cast<std::size_t>(from_end ? --next : next++);
       t.columns[to] = column;
       t.sources[to] = e;
@@ -165,7 +166,7 @@ std::int64_t find_levels(const std::vector<Offset>& row_offsets, const std::vect
   for (std::size_t r = 0; r < size; ++r) {
     Index level = 0;
     for (Offset e = row_offsets[r]; e < row_offsets[r + 1]; ++e) {
-      const auto column = static_cast<std::size_t>(columns[static_cast<std::size_t>(e)]);
+      const auto column = static_cast<std::size_t>(columns[at(e)]);
       level = std::max(level, static_cast<Index>(level_of_row[column] + 1));
     }
     level_of_row[r] = level;

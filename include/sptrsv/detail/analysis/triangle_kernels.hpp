@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/base/stored_entry.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -93,15 +94,16 @@ SPTRSV_DEVICE std::int64_t major_of(Context& ctx, const Offset* offsets, std::in
   return low;
 }
 
-/// Finds the rows (columns) of the storage that hold the entries first + rank + 32 k, k < Count, as far as
-/// they are below `end`, for each lane of a warp; see major_of(). first < end. The lanes first search
-/// together for the rows of the first and of the last entry of the warp: each step reads 32 offsets at once
-/// and divides the range by 32. Then each lane searches between these rows. Offsets that do not ascend give
-/// wrong rows, but rows of the storage.
-template <int Count, class Context, class Warp, class Offset>
+/// Finds the rows (columns) of the storage that hold the entries first + rank + 32 k, for each element k of
+/// `majors`, as far as they are below `end`, for each lane of a warp; see major_of(). first < end. The lanes
+/// first search together for the rows of the first and of the last entry of the warp: each step reads 32
+/// offsets at once and divides the range by 32. Then each lane searches between these rows. Offsets that do
+/// not ascend give wrong rows, but rows of the storage.
+template <class Context, class Warp, class Offset, class Majors>
 SPTRSV_DEVICE void majors_of(Context& ctx, const Warp& warp, const Offset* offsets, std::int64_t size,
-                             std::int64_t first, std::int64_t end, std::int64_t (&majors)[Count]) {
-  const std::int64_t behind = end - first < 32 * Count ? end : first + 32 * Count;
+                             std::int64_t first, std::int64_t end, Majors& majors) {
+  constexpr int count = length_of<Majors>;
+  const std::int64_t behind = end - first < 32 * count ? end : first + 32 * count;
   const std::int64_t bounds[2] = {first, behind - 1};
   std::int64_t low[2] = {0, 0};
   for (std::int64_t rows = size; rows > 1;) {
@@ -123,12 +125,12 @@ SPTRSV_DEVICE void majors_of(Context& ctx, const Warp& warp, const Offset* offse
     step *= 2;
   }
   SPTRSV_UNROLL
-  for (int k = 0; k < Count; ++k) {
+  for (int k = 0; k < count; ++k) {
     majors[k] = low[0];
   }
   while ((step /= 2) > 0) {
     SPTRSV_UNROLL
-    for (int k = 0; k < Count; ++k) {
+    for (int k = 0; k < count; ++k) {
       const std::int64_t later = majors[k] + step;
       const std::int64_t entry = first + warp.rank() + 32 * k;
       if (later <= low[1] && ctx.load_constant(offsets + later) <= static_cast<Offset>(entry)) {

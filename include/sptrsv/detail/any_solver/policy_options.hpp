@@ -61,7 +61,7 @@ inline const auto& names_of_values(policy::block_selector) {
 inline const auto& names_of_values(policy::triangle_kernel) {
   static constexpr name_table<policy::triangle_kernel, 4> names{
       {{{policy::triangle_kernel::chosen, "chosen"},
-        {policy::triangle_kernel::level_set, "level_set"},
+        {policy::triangle_kernel::by_levels, "by_levels"},
         {policy::triangle_kernel::sync_free, "sync_free"},
         {policy::triangle_kernel::serial, "serial"}}}};
   return names;

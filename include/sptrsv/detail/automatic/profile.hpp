@@ -11,6 +11,7 @@
 #include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/automatic/supernodes.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/host/executor.hpp"
@@ -69,7 +70,7 @@ void add_lengths_and_levels(system_profile& to, const pattern_view<Index, Offset
   to.levels = levels_on_host<Index>(triangle.row_offsets, triangle.columns).count();
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(a.size), 0);
   for (const Index column : triangle.columns) {
-    to.longest_column = std::max(to.longest_column, ++lengths[static_cast<std::size_t>(column)]);
+    to.longest_column = std::max(to.longest_column, ++lengths[at(column)]);
   }
 }
 

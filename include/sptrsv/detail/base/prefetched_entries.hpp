@@ -2,6 +2,7 @@
 // components of x.
 #pragma once
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::detail {
@@ -52,8 +53,8 @@ class prefetched_entries {
   const Scalar* values_;
   Offset begin_;  ///< first entry of the lane
   Offset end_;    ///< end of the entries of all lanes
-  Index index_[Held];
-  Scalar value_[Held];
+  array_of<Index, Held> index_;
+  array_of<Scalar, Held> value_;
 };
 
 }  // namespace sptrsv::detail

@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::detail {
@@ -13,7 +14,7 @@ template <class Scalar, int Columns>
 struct alignas(sizeof(Scalar) * Columns < 16 ? sizeof(Scalar) * Columns : 16) rhs_pack {
   static_assert(Columns > 1 && (Columns & (Columns - 1)) == 0,
                 "a pack has a power of two of right-hand sides");
-  Scalar of[Columns];
+  array_of<Scalar, Columns> of;
 
   friend SPTRSV_HOST_DEVICE rhs_pack operator+(const rhs_pack& a, const rhs_pack& b) {
     return map([&](int k) { return a.of[k] + b.of[k]; });

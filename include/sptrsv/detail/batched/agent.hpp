@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/batched/plan.hpp"
 #include "sptrsv/detail/batched/system_pack.hpp"
@@ -77,7 +78,7 @@ struct solve_agent {
     s.first_system = own * Systems;
     s.x = reinterpret_cast<pack*>(static_cast<unsigned char*>(ctx.dynamic_shared()) +
                                   (block_groups == 1 ? 0 : tile.index() * p.shared_bytes));
-    std::uint32_t first_nonfinite[Systems];
+    array_of<std::uint32_t, Systems> first_nonfinite;
     for (std::uint32_t& first : first_nonfinite) {
       first = no_row;
     }

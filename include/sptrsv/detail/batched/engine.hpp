@@ -177,7 +177,7 @@ class engine {
 
   [[nodiscard]] std::int64_t groups() const { return simt::ceil_div(systems_, std::int64_t{group_systems_}); }
   [[nodiscard]] std::size_t bytes_of_group() const {
-    return shared_bytes(lanes_, size_, group_systems_ * sizeof(Scalar));
+    return shared_bytes(lanes_, size_, static_cast<std::size_t>(group_systems_) * sizeof(Scalar));
   }
 
   /// Calls `use` with the number of systems of a group as a type.

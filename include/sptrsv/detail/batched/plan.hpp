@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/batched/checks.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
@@ -177,13 +178,15 @@ class plan_writer {
     const auto row_of = [&](int lane) {
       return of_.level_rows[s.first_row + static_cast<std::size_t>(lane / row_lanes)];
     };
-    const auto entry_of = [&](int lane, std::uint32_t k) { return begin + lane % row_lanes + k * row_lanes; };
+    const auto entry_of = [&](int lane, std::uint32_t k) {
+      return begin + lane % row_lanes + std::int64_t{k} * row_lanes;
+    };
     std::uint32_t counts = 0;
     if (is_last && !of_.unit) {
       counts = static_cast<std::uint32_t>(s.rows) << (lane_step::count_bits * step_entries);
       for (int r = 0; r < s.rows; ++r) {
         const Index row = row_of(r * row_lanes);
-        put(static_cast<Offset>(-2 - of_.diagonal_sources[static_cast<std::size_t>(row)]), row);
+        put(static_cast<Offset>(-2 - of_.diagonal_sources[at(row)]), row);
       }
     }
     for (int lane = 0; lane < s.rows * row_lanes; ++lane) {
@@ -219,8 +222,7 @@ class plan_writer {
   }
 
   [[nodiscard]] std::size_t stored(Index row, std::int64_t entry) const {
-    return static_cast<std::size_t>(of_.row_offsets[static_cast<std::size_t>(row)]) +
-           static_cast<std::size_t>(entry);
+    return static_cast<std::size_t>(of_.row_offsets[at(row)]) + static_cast<std::size_t>(entry);
   }
   void put(Offset source, Index row) {
     to_.sources.push_back(source);

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/block/gather.hpp"
 #include "sptrsv/detail/block/plan.hpp"
 #include "sptrsv/detail/block/triangle_rows.hpp"
@@ -47,9 +48,9 @@ struct agent {
     step work;
     std::uint32_t wide_rows;  ///< number of rows in `wide`
     /// By row of the task, one bit each: rows that all threads of the block share.
-    std::uint32_t wide[mask_words];
+    array_of<std::uint32_t, mask_words> wide;
     /// By warp and right-hand side: partial sums of a wide row.
-    Scalar parts[warps_per_block][Columns];
+    array_of<Scalar, warps_per_block, Columns> parts;
   };
   struct params {
     block_params<Scalar, Index, Offset> system;
@@ -175,7 +176,7 @@ struct agent {
       for (std::int64_t rhs = 0; rhs < system.x.columns; rhs += Columns) {
         const gathered row{system.columns,    system.values, system.buffers,
                            shared.start.half, rhs,           system.x.columns};
-        Scalar sums[Columns] = {};
+        array_of<Scalar, Columns> sums = {};
         row.sum(ctx, warp, begin, is_wide ? begin : end, s.lanes, Tuning::shared_row, sums);
         for (int k = 0; k < Columns; ++k) {
           if (is_row && !is_wide && rank == k % s.lanes && rhs + k < system.x.columns) {
@@ -207,7 +208,7 @@ struct agent {
         for (std::int64_t rhs = 0; rhs < system.x.columns; rhs += Columns) {
           const gathered row{system.columns,    system.values, system.buffers,
                              shared.start.half, rhs,           system.x.columns};
-          Scalar sums[Columns] = {};
+          array_of<Scalar, Columns> sums = {};
           row.add(ctx, begin, end, ctx.thread_rank(), block_threads, sums);
           for (int k = 0; k < Columns; ++k) {
             const Scalar part = simt::reduce(warp, sums[k], 32, simt::plus{});

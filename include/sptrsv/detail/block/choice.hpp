@@ -29,13 +29,13 @@ struct square_facts {
 inline policy::triangle_kernel paper_triangle(const triangle_facts& t) {
   const std::int64_t row_length = t.entries / t.rows + 1;
   if (t.levels == 1) {
-    return policy::triangle_kernel::level_set;
+    return policy::triangle_kernel::by_levels;
   }
   if (t.levels > 20000) {
     return policy::triangle_kernel::serial;
   }
   return (row_length == 1 && t.levels <= 100) || (row_length <= 15 && t.levels <= 20)
-             ? policy::triangle_kernel::level_set
+             ? policy::triangle_kernel::by_levels
              : policy::triangle_kernel::sync_free;
 }
 
@@ -58,7 +58,7 @@ template <class Tuning>
 policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
   const double rows_per_level = static_cast<double>(t.rows) / static_cast<double>(t.levels);
   if (t.levels == 1 || (t.levels <= Tuning::level_set_levels && rows_per_level >= Tuning::level_set_rows)) {
-    return policy::triangle_kernel::level_set;
+    return policy::triangle_kernel::by_levels;
   }
   return t.levels >= Tuning::serial_levels && rows_per_level <= Tuning::serial_rows
              ? policy::triangle_kernel::serial

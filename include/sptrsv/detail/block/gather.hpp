@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 
@@ -25,18 +26,18 @@ struct gathered_row {
   /// order.
   template <class Context>
   SPTRSV_DEVICE void add(Context& ctx, Offset begin, Offset end, int rank, int lanes,
-                         Scalar (&sums)[Columns]) const {
+                         array_of<Scalar, Columns>& sums) const {
     const auto stride = static_cast<Offset>(lanes);
     for (Offset e = begin + static_cast<Offset>(rank); e < end; e += stride * Entries) {
-      std::int64_t column[Entries];
-      Scalar value[Entries];
+      array_of<std::int64_t, Entries> column;
+      array_of<Scalar, Entries> value;
       SPTRSV_UNROLL
       for (int i = 0; i < Entries; ++i) {
         const Offset at = e + stride * static_cast<Offset>(i);
         column[i] = at < end ? static_cast<std::int64_t>(ctx.load_constant(columns + at)) : -1;
         value[i] = at < end ? ctx.load_constant(values + at) : Scalar{};
       }
-      Scalar x[Entries][Columns];
+      array_of<Scalar, Entries, Columns> x;
       SPTRSV_UNROLL
       for (int i = 0; i < Entries; ++i) {
         SPTRSV_UNROLL
@@ -60,7 +61,7 @@ struct gathered_row {
   /// `lanes` is 1, the whole warp takes the rows that are longer than `shared_row`.
   template <class Context, class Warp>
   SPTRSV_DEVICE void sum(Context& ctx, const Warp& warp, Offset begin, Offset end, int lanes,
-                         Offset shared_row, Scalar (&sums)[Columns]) const {
+                         Offset shared_row, array_of<Scalar, Columns>& sums) const {
     if (lanes > 1) {
       add(ctx, begin, end, warp.rank() % lanes, lanes, sums);
       for (int k = 0; k < Columns; ++k) {
@@ -72,7 +73,7 @@ struct gathered_row {
     add(ctx, begin, is_shared ? begin : end, 0, 1, sums);
     for (std::uint32_t rows = warp.ballot(is_shared); rows != 0; rows &= rows - 1) {
       const int r = simt::lowest_bit(rows);
-      Scalar parts[Columns] = {};
+      array_of<Scalar, Columns> parts = {};
       add(ctx, warp.shuffle(begin, r), warp.shuffle(end, r), warp.rank(), 32, parts);
       for (int k = 0; k < Columns; ++k) {
         const Scalar total = simt::reduce(warp, parts[k], 32, simt::plus{});

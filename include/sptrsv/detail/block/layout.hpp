@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::detail::block {
@@ -72,7 +73,7 @@ inline std::vector<std::int64_t> even_bounds(std::int64_t size, std::int64_t blo
 /// two of blocks.
 inline std::vector<part> parts_of(scheme cut, const std::vector<std::int64_t>& bounds) {
   const auto blocks = static_cast<std::int64_t>(bounds.size()) - 1;
-  const auto bound = [&](std::int64_t block) { return bounds[static_cast<std::size_t>(block)]; };
+  const auto bound = [&](std::int64_t block) { return bounds[at(block)]; };
   std::vector<part> parts;
   for (std::int64_t i = 0; i < blocks; ++i) {
     if (i > 0) {

@@ -110,7 +110,7 @@ class step_planner {
     planned.triangle = t.facts;
     planned.of_triangle = kernel;
     begin(planned, p, storage);
-    if (kernel == policy::triangle_kernel::level_set) {
+    if (kernel == policy::triangle_kernel::by_levels) {
       for (std::int64_t level = 0; level < t.facts.levels; ++level) {
         const std::int64_t first = t.level_offsets[level];
         add_rows(step_kind::level, lanes, first, t.level_offsets[level + 1] - first, offsets, -1, has_sums);

@@ -128,7 +128,7 @@ class system_builder {
     chosen made{};
     made.triangle = facts;
     made.of_triangle = choose_triangle<Tuning>(kernels_, facts);
-    if (made.of_triangle == policy::triangle_kernel::level_set) {
+    if (made.of_triangle == policy::triangle_kernel::by_levels) {
       take_level_offsets(order);
     }
     chosen_.push_back(made);

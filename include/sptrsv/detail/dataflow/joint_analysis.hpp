@@ -64,7 +64,7 @@ class joint_analysis {
     }
     if (!to[0].levels && !to[1].levels) {
       auto levels = levels_of_both(to[0].rows(), to[1].rows(), on, memory, counts_blocks);
-      for (int k = 0; k < 2; ++k) {
+      for (std::size_t k = 0; k < 2; ++k) {
         to[k].levels = std::move(levels[k]);
         free_whole_rows(of[k], to[k]);
       }

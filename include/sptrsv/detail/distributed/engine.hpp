@@ -212,7 +212,8 @@ class engine {
   template <class Agent, class Params>
   void prepare_kernel(const Executor& on, bool is_used) {
     const auto bytes = static_cast<std::size_t>(space_.bytes());
-    const std::int64_t share = on.template resident_blocks<Agent>(bytes) / team_.pes_on_device();
+    const std::int64_t share =
+        on.template resident_blocks<Agent>(bytes) / std::int64_t{team_.pes_on_device()};
     share_of_device_ = share_of_device_ == 0 ? share : std::min(share_of_device_, share);
     if (team_.pes_on_device() > 1) {
       on.template run_beside_others<Agent>();

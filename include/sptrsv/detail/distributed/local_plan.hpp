@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/agent.hpp"
 #include "sptrsv/detail/distributed/supernodes/dealing.hpp"
 #include "sptrsv/detail/supernodal/plan.hpp"
@@ -37,21 +38,21 @@ struct local_structure {
   std::vector<char> apart;
   std::vector<char> is_share;  ///< by supernode
 
-  [[nodiscard]] bool is_ghost(std::int64_t s) const { return whole[static_cast<std::size_t>(s)] < 0; }
+  [[nodiscard]] bool is_ghost(std::int64_t s) const { return whole[at(s)] < 0; }
   /// Returns whether lists of rows may name a ghost: it is not a copy.
   [[nodiscard]] bool is_named(std::int64_t ghost) const {
-    const auto column = static_cast<std::size_t>(tree.first[static_cast<std::size_t>(ghost)]);
-    return static_cast<std::size_t>(local[static_cast<std::size_t>(columns[column])]) == column;
+    const auto column = static_cast<std::size_t>(tree.first[at(ghost)]);
+    return static_cast<std::size_t>(local[at(columns[column])]) == column;
   }
   /// Returns the number here of a column of supernode `s` of C, which is a supernode or share of this PE.
   [[nodiscard]] std::int64_t column_here(const structure<Index>& of, std::int64_t s,
                                          std::int64_t column) const {
-    const auto local_s = static_cast<std::size_t>(here[static_cast<std::size_t>(s)]);
+    const auto local_s = static_cast<std::size_t>(here[at(s)]);
     return tree.first[local_s] + column - of.first(s);
   }
   /// Returns where a column stands in the list of rows of a supernode: often at `near` or beside it.
   [[nodiscard]] std::int64_t find_row_near(std::int64_t s, std::int64_t column, std::int64_t near) const {
-    const auto begin = rows.begin() + tree.rows_begin[static_cast<std::size_t>(s)];
+    const auto begin = rows.begin() + tree.rows_begin[at(s)];
     for (const std::int64_t t : {near, near + 1, near - 1}) {
       if (t >= 0 && t < tree.rows(s) && begin[t] == column) {
         return t;
@@ -83,7 +84,6 @@ class local_maker {
   }
 
  private:
-  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] bool is_own_row(std::int64_t s, std::int64_t row) const {
     return owners_.of_rows(s, of_.supernode_at(row)) == rank_;
   }

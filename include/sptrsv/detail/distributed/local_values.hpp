@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/messages.hpp"
 #include "sptrsv/detail/supernodal/values/values.hpp"
 
@@ -85,7 +86,6 @@ class local_values {
                      "the panels of a PE have " + std::to_string(count_) +
                          " entries, too many for the offset type of the matrix");
     });
-    const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
     std::vector<std::int64_t> in_list(at(local.tree.count()), 0);  // by supernode: where its last row stood
     struct {
       std::int64_t supernode = -1;
@@ -192,18 +192,18 @@ class local_values {
     std::vector<Scalar> stored(static_cast<std::size_t>(count_), Scalar{});
     for (std::size_t pe = 0; pe < received.size(); ++pe) {
       for (std::size_t e = 0; e < received[pe].size(); ++e) {
-        stored[static_cast<std::size_t>(places_[pe][e])] = received[pe][e];
+        stored[at(places_[pe][e])] = received[pe][e];
       }
     }
     for (std::size_t e = 0; e < places_[rank_].size(); ++e) {
-      stored[static_cast<std::size_t>(places_[rank_][e])] = load(sources_[rank_][e]);
+      stored[at(places_[rank_][e])] = load(sources_[rank_][e]);
     }
     for (const std::int64_t ghost : ghosts_) {
-      stored[static_cast<std::size_t>(ghost)] = pivot_divisor<Scalar>::one();
+      stored[at(ghost)] = pivot_divisor<Scalar>::one();
     }
     zero_pivots_.clear();
     for (const auto& [place, index] : pivots_) {
-      if (stored[static_cast<std::size_t>(place)] == Scalar{}) {
+      if (stored[at(place)] == Scalar{}) {
         zero_pivots_.push_back(index);
       }
     }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/messages.hpp"
 #include "sptrsv/detail/distributed/puts.hpp"
 #include "sptrsv/policy/distributed.hpp"
@@ -117,8 +118,6 @@ class mail_planner {
   };
 
   static constexpr std::int32_t most_values = 128;  ///< of a message of a block: four for each lane of a warp
-
-  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
   void add(int warp, message& to) {
     if (is_put_[at(to.pe)] != 0) {

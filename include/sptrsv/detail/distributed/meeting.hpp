@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv::detail::distributed {
@@ -40,11 +41,11 @@ class meeting {
   }
   /// Sends to[r] to thread r, and returns what each thread has sent to this one.
   std::vector<std::vector<std::byte>> exchange(int rank, std::vector<std::vector<std::byte>> to) {
-    mail_[static_cast<std::size_t>(rank)] = std::move(to);
+    mail_[at(rank)] = std::move(to);
     wait();
     std::vector<std::vector<std::byte>> received;
     for (auto& of_thread : mail_) {
-      received.push_back(std::move(of_thread[static_cast<std::size_t>(rank)]));
+      received.push_back(std::move(of_thread[at(rank)]));
     }
     wait();
     return received;

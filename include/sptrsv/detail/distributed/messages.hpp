@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/local_plan.hpp"
 
 namespace sptrsv::detail::distributed {
@@ -69,7 +70,6 @@ class message_planner {
     message to;
   };
 
-  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] requests no_requests() const { return requests(at(team_.size())); }
   [[nodiscard]] int solver(std::int64_t column) const { return owners_.solver[at(of_.supernode_at(column))]; }
   [[nodiscard]] std::int64_t local(std::int64_t column) const { return local_.local[at(column)]; }

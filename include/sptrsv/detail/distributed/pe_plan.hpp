@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/distributed/local_values.hpp"
 #include "sptrsv/detail/distributed/mail_plan.hpp"
@@ -42,7 +43,7 @@ class symmetric_buffer {
   symmetric_buffer& operator=(const symmetric_buffer&) = delete;
   ~symmetric_buffer() { team_->release(own(), bytes_); }
 
-  [[nodiscard]] T* own() const { return of_pe_[static_cast<std::size_t>(team_->rank())]; }
+  [[nodiscard]] T* own() const { return of_pe_[at(team_->rank())]; }
   [[nodiscard]] const std::vector<T*>& of_pe() const { return of_pe_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
@@ -129,8 +130,7 @@ struct pe_plan {
     if (has_puts()) {
       const mail_limits limits{exchange_blocks, values_per_block, Tuning::block_threads / 32, strip_columns,
                                how.sends == pe_transport::waiting_blocks};
-      mail = mail_planner<Offset, Team>(team, pairs[static_cast<std::size_t>(team.rank())], limits, tasks,
-                                        whole.backward, messages)
+      mail = mail_planner<Offset, Team>(team, pairs[at(team.rank())], limits, tasks, whole.backward, messages)
                  .make();
     }
     task_list = upload(tasks.tasks.tasks);

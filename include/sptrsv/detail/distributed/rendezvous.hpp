@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv::detail::distributed {
@@ -54,12 +55,7 @@ class rendezvous {
  public:
   /// `token`: the same random text in all processes.
   rendezvous(int rank, int size, std::string host, int port, const std::string& token, double limit_s)
-      : rank_(rank),
-        size_(size),
-        host_(std::move(host)),
-        port_(port),
-        until_(clock::now() +
-               std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(limit_s))) {
+      : rank_(rank), size_(size), host_(std::move(host)), port_(port), until_(end_of(limit_s)) {
     SPTRSV_EXPECTS(size > 0 && rank >= 0 && rank < size, errc::invalid_argument,
                    "process " + std::to_string(rank) + " of " + std::to_string(size));
     SPTRSV_EXPECTS(port > 0 && port <= largest_port, errc::invalid_argument,
@@ -79,19 +75,19 @@ class rendezvous {
       const socket_owner listening = listen_at(resolve(), port_);
       accept_others(listening, 1, sockets, &places);
       for (int r = 1; r < size_; ++r) {
-        send_all(sockets[at(r)].get(), places.data(), places.size() * sizeof(place));
+        send_all(sockets[at(r)], places.data(), places.size() * sizeof(place));
       }
     } else {
       sockets[0] = connect_to(resolve(), port_);
       const socket_owner listening = listen_at(own_address(sockets[0]), 0);
-      send_all(sockets[0].get(), &mine_, sizeof(mine_));
-      SPTRSV_EXPECTS(receive_all(sockets[0].get(), places.data(), places.size() * sizeof(place)),
-                     errc::unsupported, "process 0 does not answer");
+      send_all(sockets[0], &mine_, sizeof(mine_));
+      SPTRSV_EXPECTS(receive_all(sockets[0], places.data(), places.size() * sizeof(place)), errc::unsupported,
+                     "process 0 does not answer");
       for (int r = 1; r < rank_; ++r) {
         SPTRSV_EXPECTS(places[at(r)].port > 0 && places[at(r)].port <= largest_port, errc::unsupported,
                        "process 0 says that process " + std::to_string(r) + " listens at no port");
         sockets[at(r)] = connect_to(places[at(r)].address, places[at(r)].port);
-        send_all(sockets[at(r)].get(), &mine_, sizeof(mine_));
+        send_all(sockets[at(r)], &mine_, sizeof(mine_));
       }
       accept_others(listening, rank_ + 1, sockets, nullptr);
     }
@@ -126,8 +122,6 @@ class rendezvous {
     std::size_t bytes = 0;  ///< of the greeting that have come
   };
 
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
   [[noreturn]] static void fail(const std::string& what) {
     throw error(errc::unsupported, what + ": " + std::strerror(errno));
   }
@@ -141,6 +135,16 @@ class rendezvous {
            errno == EINTR) {
     }
     SPTRSV_EXPECTS(found > 0, errc::unsupported, for_what + " within the time limit");
+  }
+  void wait_for(const socket_owner& socket, short events, const std::string& for_what) const {
+    std::vector<pollfd> waits{{socket.get(), events, 0}};
+    wait(waits, for_what);
+  }
+  /// Returns the time at which the start must be complete.
+  static clock::time_point end_of(double limit_s) {
+    SPTRSV_EXPECTS(limit_s >= 0, errc::invalid_argument, "the time limit is negative or not a number");
+    const std::chrono::duration<double> limit(std::min(limit_s, 1e9));
+    return clock::now() + std::chrono::duration_cast<clock::duration>(limit);
   }
 
   /// Listens at a port of one interface; port 0: at any free one.
@@ -225,7 +229,7 @@ class rendezvous {
     const ssize_t got = ::recv(v.socket.get(), reinterpret_cast<char*>(&v.said) + v.bytes,
                                sizeof(v.said) - v.bytes, MSG_DONTWAIT);
     if (got < 0) {
-      return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+      return may_be_repeated();
     }
     v.bytes += static_cast<std::size_t>(got);
     return got > 0 && v.bytes < sizeof(v.said);
@@ -242,18 +246,26 @@ class rendezvous {
   }
   /// Connects to a process. It may not listen yet.
   [[nodiscard]] socket_owner connect_to(std::uint32_t address, int port) const {
+    const std::string refusal =
+        "process " + std::to_string(rank_) + " cannot connect to port " + std::to_string(port);
     for (;;) {
-      socket_owner made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      socket_owner made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
       sockaddr_in to{};
       to.sin_family = AF_INET;
       to.sin_addr.s_addr = address;
       to.sin_port = htons(static_cast<std::uint16_t>(port));
-      if (made.get() >= 0 && ::connect(made.get(), reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0) {
+      int failure = ::connect(made.get(), reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0 ? 0 : errno;
+      if (failure == EINPROGRESS) {
+        wait_for(made, POLLOUT, refusal);
+        socklen_t length = sizeof(failure);
+        ::getsockopt(made.get(), SOL_SOCKET, SO_ERROR, &failure, &length);
+      }
+      if (failure == 0) {
         send_at_once(made);
         return made;
       }
       if (milliseconds_left() == 0) {
-        fail("process " + std::to_string(rank_) + " cannot connect to port " + std::to_string(port));
+        throw error(errc::unsupported, refusal + ": " + std::strerror(failure));
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -275,27 +287,32 @@ class rendezvous {
     const int yes = 1;
     ::setsockopt(s.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
   }
-  static void send_all(int socket, const void* from, std::size_t bytes) {
+  void send_all(const socket_owner& to, const void* from, std::size_t bytes) const {
     for (std::size_t done = 0; done < bytes;) {
-      const ssize_t sent = ::send(socket, static_cast<const char*>(from) + done, bytes - done, MSG_NOSIGNAL);
-      if (sent < 0 && errno != EINTR) {
+      wait_for(to, POLLOUT, "a process that has connected did not receive");
+      const ssize_t sent =
+          ::send(to.get(), static_cast<const char*>(from) + done, bytes - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent < 0 && !may_be_repeated()) {
         fail("a process has ended");
       }
       done += static_cast<std::size_t>(std::max<ssize_t>(sent, 0));
     }
   }
   /// Returns false if the other side has closed the socket.
-  [[nodiscard]] bool receive_all(int socket, void* to, std::size_t bytes) const {
+  [[nodiscard]] bool receive_all(const socket_owner& from, void* to, std::size_t bytes) const {
     for (std::size_t done = 0; done < bytes;) {
-      std::vector<pollfd> waits{{socket, POLLIN, 0}};
-      wait(waits, "a process that has connected did not send");
-      const ssize_t got = ::recv(socket, static_cast<char*>(to) + done, bytes - done, 0);
-      if (got == 0 || (got < 0 && errno != EINTR)) {
+      wait_for(from, POLLIN, "a process that has connected did not send");
+      const ssize_t got = ::recv(from.get(), static_cast<char*>(to) + done, bytes - done, MSG_DONTWAIT);
+      if (got == 0 || (got < 0 && !may_be_repeated())) {
         return false;
       }
       done += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
     }
     return true;
+  }
+  /// Returns whether a call that did not move bytes may do so later.
+  [[nodiscard]] static bool may_be_repeated() {
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
   }
 
   int rank_;

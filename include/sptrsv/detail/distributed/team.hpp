@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -65,19 +66,25 @@ std::vector<void*> gather_addresses(Team& team, void* own) {
   return of_pe;
 }
 
-/// Throws the error of the PE with the smallest rank among those that have one, on all PEs. Collective.
+/// Throws the error of the PE with the smallest rank among those that have one, on all PEs. Otherwise returns
+/// what `check` has returned on each PE, if it returns a number. Collective.
 template <class Team, class Check>
-void check_together(Team& team, const Check& check) {
+std::vector<std::int64_t> check_together(Team& team, const Check& check) {
   struct finding {
     bool found;
     errc code;
     bool has_row;
     std::int64_t row;
+    std::int64_t returned;
     char text[400];
   };
   finding mine{};
   try {
-    check();
+    if constexpr (std::is_void_v<decltype(check())>) {
+      check();
+    } else {
+      mine.returned = check();
+    }
   } catch (const error& e) {
     mine.found = true;
     mine.code = e.code();
@@ -86,13 +93,16 @@ void check_together(Team& team, const Check& check) {
     std::strncpy(mine.text, e.what(), sizeof(mine.text) - 1);
   }
   const auto all = gather(team, std::vector<finding>{mine});
+  std::vector<std::int64_t> returned;
   for (std::size_t r = 0; r < all.size(); ++r) {
     const finding& f = all[r].front();
     if (f.found) {
       throw error(f.code, "PE " + std::to_string(r) + ": " + f.text,
                   f.has_row ? std::optional<std::int64_t>(f.row) : std::nullopt);
     }
+    returned.push_back(f.returned);
   }
+  return returned;
 }
 
 }  // namespace sptrsv::detail::distributed

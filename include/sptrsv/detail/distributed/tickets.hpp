@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/messages.hpp"
 
 namespace sptrsv::detail::distributed {
@@ -21,11 +22,10 @@ std::int64_t add_passing(const local_structure<Index>& local, const message_plan
   const auto count = static_cast<std::int64_t>(messages.passed.size());
   std::int64_t next = 0;
   const auto add_until = [&](std::int32_t step) {
-    while (next < count && messages.passed_step[static_cast<std::size_t>(next)] <= step) {
+    while (next < count && messages.passed_step[at(next)] <= step) {
       const std::int64_t begin = next;
-      const std::int32_t own = messages.passed_step[static_cast<std::size_t>(begin)];
-      while (next < count && next < begin + block_threads &&
-             messages.passed_step[static_cast<std::size_t>(next)] == own) {
+      const std::int32_t own = messages.passed_step[at(begin)];
+      while (next < count && next < begin + block_threads && messages.passed_step[at(next)] == own) {
         ++next;
       }
       all.push_back({{}, begin, next, 0, 0, 0, supernodal::task_kind::pass});
@@ -33,8 +33,8 @@ std::int64_t add_passing(const local_structure<Index>& local, const message_plan
   };
   for (const supernodal::task& t : tasks.tasks.tasks) {
     const bool is_warps = t.kind == supernodal::task_kind::warps;
-    const std::int64_t column = is_warps ? small[static_cast<std::size_t>(t.begin)].first : t.node.first;
-    add_until(local.step[static_cast<std::size_t>(local.supernode_of[static_cast<std::size_t>(column)])]);
+    const std::int64_t column = is_warps ? small[at(t.begin)].first : t.node.first;
+    add_until(local.step[at(local.supernode_of[at(column)])]);
     all.push_back(t);
   }
   add_until(std::numeric_limits<std::int32_t>::max());
@@ -51,7 +51,6 @@ std::vector<char> find_senders(const supernodal::host_plan& tasks, const message
       messages.passed.empty()) {
     return {};
   }
-  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
   std::vector<char> sends(at(exchange_blocks), 1);
   const auto is_sent = [&](std::int64_t index) {
     return !messages.sent.empty() && messages.sent[at(index)].first >= 0;

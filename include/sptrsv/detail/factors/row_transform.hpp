@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/factors/kernels.hpp"
 #include "sptrsv/memory_resource.hpp"
@@ -37,7 +38,7 @@ order_faults check_order(const Index* order, std::int64_t rows, const Executor& 
       if (order[k] < 0 || order[k] >= rows) {
         found.entry = std::min(found.entry, k);
       } else {
-        ++counts[static_cast<std::size_t>(order[k])];
+        ++counts[at(order[k])];
       }
     }
     found.row =

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/host_parallel/schedule.hpp"
 
 namespace sptrsv::detail {
@@ -120,7 +121,7 @@ double one_worker_nanoseconds(const host_order<Index>& order, const host_triangl
       const auto length = static_cast<std::int64_t>(t.row_offsets[row + 1] - t.row_offsets[row]);
       double time = core.issue(static_cast<std::int64_t>(row), length, 0);
       for (Offset e = t.row_offsets[row]; e < t.row_offsets[row + 1]; ++e) {
-        const auto column = static_cast<std::size_t>(t.columns[static_cast<std::size_t>(e)]);
+        const auto column = static_cast<std::size_t>(t.columns[at(e)]);
         time = std::max(time, solved[column] + costs.hand_on) + costs.subtraction;
       }
       solved[row] = time + costs.division;
@@ -129,7 +130,7 @@ double one_worker_nanoseconds(const host_order<Index>& order, const host_triangl
     }
     std::for_each(order.rows.begin() + static_cast<std::ptrdiff_t>(first),
                   order.rows.begin() + static_cast<std::ptrdiff_t>(end),
-                  [&](Index row) { solved[static_cast<std::size_t>(row)] = 0; });
+                  [&](Index row) { solved[at(row)] = 0; });
     sum += core.finish();
   }
   return modelled == 0 ? 0 : sum / modelled * static_cast<double>(size + t.columns.size());
@@ -154,17 +155,13 @@ double many_workers_nanoseconds(const host_schedule<Index>& s, const host_order<
     host_core& core = cores[worker];
     for (std::size_t i = s.wait_offsets[task]; i < s.wait_offsets[task + 1]; ++i) {
       const host_wait& wait = s.waits[i];
-      core.wait_until(
-          finished[static_cast<std::size_t>(wait.worker)][static_cast<std::size_t>(wait.tasks) - 1] +
-          costs.wait);
+      core.wait_until(finished[at(wait.worker)][at(wait.tasks) - 1] + costs.wait);
     }
-    const auto steps_at = [&](Index p) {
-      return order.steps[static_cast<std::size_t>(s.rows[static_cast<std::size_t>(p)])];
-    };
+    const auto steps_at = [&](Index p) { return order.steps[at(s.rows[at(p)])]; };
     const Index steps = steps_at(s.task_offsets[task + 1] - 1) - steps_at(s.task_offsets[task]);
     const double last_step = core.finish() + static_cast<double>(steps) * step;
     for (Index p = s.task_offsets[task]; p < s.task_offsets[task + 1]; ++p) {
-      const auto row = static_cast<std::size_t>(s.rows[static_cast<std::size_t>(p)]);
+      const auto row = static_cast<std::size_t>(s.rows[at(p)]);
       core.issue(static_cast<std::int64_t>(row),
                  static_cast<std::int64_t>(t.row_offsets[row + 1] - t.row_offsets[row]), locality);
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::detail {
@@ -72,8 +73,7 @@ class host_rows {
       return false;
     }
     const auto row = static_cast<Index>(stored_row(substitution_index));
-    return diagonal_[static_cast<std::size_t>(std::find(rows_.begin(), rows_.end(), row) - rows_.begin())] ==
-           Scalar{};
+    return diagonal_[at(std::find(rows_.begin(), rows_.end(), row) - rows_.begin())] == Scalar{};
   }
 
   /// Solves the rows with solve indices first ... end - 1 for all right-hand sides. Returns the smallest
@@ -130,7 +130,7 @@ class host_rows {
     auto e = static_cast<std::int64_t>(row_offsets[first]);
     for (auto p = static_cast<std::int64_t>(first); p < static_cast<std::int64_t>(end); ++p) {
       const auto row = static_cast<std::int64_t>(rows[p]);
-      Scalar sum[static_cast<std::size_t>(Columns)];
+      Scalar sum[at(Columns)];
       for (int k = 0; k < Columns; ++k) {
         sum[k] = alpha * load_scalar(from + row * b_stride + k * b_column_stride);
       }
@@ -157,7 +157,7 @@ class host_rows {
   std::int64_t first_nonfinite(Index first, Index end, const dense_view<Scalar>& x) const {
     std::int64_t found = no_row;
     for (Index p = first; p < end; ++p) {
-      const auto row = static_cast<std::int64_t>(rows_[static_cast<std::size_t>(p)]);
+      const auto row = static_cast<std::int64_t>(rows_[at(p)]);
       for (std::int64_t k = 0; k < x.columns; ++k) {
         if (!is_finite(load_scalar(x.data + row * x.row_stride + k * x.column_stride))) {
           found = std::min(found, stored_row(row));

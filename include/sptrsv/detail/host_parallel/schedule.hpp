@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/host_parallel/solve_order.hpp"
 
 namespace sptrsv::detail {
@@ -51,13 +52,13 @@ template <class Index>
 void append_lists(host_schedule<Index>& s) {
   s.list_offsets.assign(static_cast<std::size_t>(s.workers) + 1, 0);
   for (const int worker : s.task_workers) {
-    ++s.list_offsets[static_cast<std::size_t>(worker) + 1];
+    ++s.list_offsets[at(worker) + 1];
   }
   std::partial_sum(s.list_offsets.begin(), s.list_offsets.end(), s.list_offsets.begin());
   std::vector<std::size_t> next(s.list_offsets.begin(), s.list_offsets.end() - 1);
   s.list_tasks.resize(s.tasks());
   for (std::size_t task = 0; task < s.tasks(); ++task) {
-    s.list_tasks[next[static_cast<std::size_t>(s.task_workers[task])]++] = static_cast<Index>(task);
+    s.list_tasks[next[at(s.task_workers[task])]++] = static_cast<Index>(task);
   }
 }
 
@@ -85,11 +86,11 @@ void append_waits(host_schedule<Index>& s, const host_triangle<Index, Offset>& t
     ++finished[w];
     std::fill(needed.begin(), needed.end(), 0);
     for (Index p = s.task_offsets[task]; p < s.task_offsets[task + 1]; ++p) {
-      const auto row = static_cast<std::size_t>(s.rows[static_cast<std::size_t>(p)]);
+      const auto row = static_cast<std::size_t>(s.rows[at(p)]);
       origins[row] = {s.task_workers[task], finished[w]};
       for (Offset e = t.row_offsets[row]; e < t.row_offsets[row + 1]; ++e) {
-        const origin& from = origins[static_cast<std::size_t>(t.columns[static_cast<std::size_t>(e)])];
-        std::int64_t& tasks = needed[static_cast<std::size_t>(from.worker)];
+        const origin& from = origins[at(t.columns[at(e)])];
+        std::int64_t& tasks = needed[at(from.worker)];
         tasks = std::max(tasks, from.tasks);
       }
     }
@@ -118,8 +119,8 @@ host_schedule<Index> deal_windows(const host_order<Index>& order, const host_tri
     for (auto p = static_cast<std::size_t>(order.window_offsets[window]); p < end; ++p) {
       const auto row = static_cast<std::size_t>(s.rows[p]);
       entries += static_cast<std::int64_t>(t.row_offsets[row + 1] - t.row_offsets[row]) + 1;
-      const bool last_of_step = p + 1 == end || order.steps.empty() ||
-                                order.steps[static_cast<std::size_t>(s.rows[p + 1])] != order.steps[row];
+      const bool last_of_step =
+          p + 1 == end || order.steps.empty() || order.steps[at(s.rows[p + 1])] != order.steps[row];
       if (p + 1 == end || (last_of_step && entries >= host_task_entries)) {
         s.task_offsets.push_back(static_cast<Index>(p + 1));
         s.task_workers.push_back(static_cast<int>(window % static_cast<std::size_t>(workers)));
@@ -146,7 +147,7 @@ host_schedule<Index> share_steps(const host_order<Index>& order, const host_tria
     const auto row = static_cast<std::size_t>(s.rows[p]);
     return static_cast<std::int64_t>(t.row_offsets[row + 1] - t.row_offsets[row]) + 1;
   };
-  const auto step_of = [&](std::size_t p) { return order.steps[static_cast<std::size_t>(s.rows[p])]; };
+  const auto step_of = [&](std::size_t p) { return order.steps[at(s.rows[p])]; };
   row_sorter<Index> sorter;
   for (std::size_t next = 0; next < size;) {
     std::size_t end = next;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/base/at.hpp"
 
 namespace sptrsv::detail {
 
@@ -120,7 +121,7 @@ host_order<Index> window_order(const host_triangle<Index, Offset>& t, std::int64
     for (std::size_t r = first; r < end; ++r) {
       Index step = first_step;
       for (Offset e = t.row_offsets[r]; e < t.row_offsets[r + 1]; ++e) {
-        const auto column = static_cast<std::size_t>(t.columns[static_cast<std::size_t>(e)]);
+        const auto column = static_cast<std::size_t>(t.columns[at(e)]);
         // Rows of earlier windows have smaller steps.
         step = std::max(step, static_cast<Index>(order.steps[column] + 1));
       }
@@ -131,9 +132,8 @@ host_order<Index> window_order(const host_triangle<Index, Offset>& t, std::int64
     if (by_length) {
       sorter.sort_by_length(rows, end - first, t.row_offsets);
     }
-    sorter.sort(rows, end - first, static_cast<std::size_t>(next_step - first_step), [&](Index row) {
-      return static_cast<std::size_t>(order.steps[static_cast<std::size_t>(row)] - first_step);
-    });
+    sorter.sort(rows, end - first, static_cast<std::size_t>(next_step - first_step),
+                [&](Index row) { return static_cast<std::size_t>(order.steps[at(row)] - first_step); });
     order.window_offsets.push_back(static_cast<Index>(end));
     first_step = next_step;
     first = end;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/policy/host_serial.hpp"
 #include "sptrsv/solver.hpp"
 
@@ -86,7 +87,7 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
       for (Offset e = begin(m); e < begin(m + 1); ++e) {
         if (index(e) != m) {
           ++info.entries;
-          ++length[static_cast<std::size_t>(form_.transposed ? index(e) : m)];
+          ++length[at(form_.transposed ? index(e) : m)];
         }
       }
     }
@@ -96,9 +97,9 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
   }
 
  private:
-  Offset begin(std::int64_t major) const { return offsets_[static_cast<std::size_t>(major)]; }
-  Index index(Offset e) const { return indices_[static_cast<std::size_t>(e)]; }
-  Scalar value(Offset e) const { return values_[static_cast<std::size_t>(e)]; }
+  Offset begin(std::int64_t major) const { return offsets_[at(major)]; }
+  Index index(Offset e) const { return indices_[at(e)]; }
+  Scalar value(Offset e) const { return values_[at(e)]; }
 
   /// Returns true if the entry (major i, minor j) is strictly inside the triangle. By rows, x_j is solved
   /// before x_i; by columns, x_j is solved after x_i.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/host_team.hpp"
 #include "sptrsv/detail/incomplete/method.hpp"
 
@@ -22,9 +23,7 @@ struct vertex_lists {
   std::vector<Index> vertices;
 
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
-  [[nodiscard]] const Index* begin(std::int64_t v) const {
-    return vertices.data() + offsets[static_cast<std::size_t>(v)];
-  }
+  [[nodiscard]] const Index* begin(std::int64_t v) const { return vertices.data() + offsets[at(v)]; }
   [[nodiscard]] const Index* end(std::int64_t v) const { return begin(v + 1); }
 };
 
@@ -34,15 +33,13 @@ template <class Index, class Visit>
 vertex_lists<Index> lists_of(std::int64_t size, const Visit& visit) {
   vertex_lists<Index> made;
   made.offsets.assign(static_cast<std::size_t>(size) + 1, 0);
-  visit([&](Index v, Index) { ++made.offsets[static_cast<std::size_t>(v) + 1]; });
+  visit([&](Index v, Index) { ++made.offsets[at(v) + 1]; });
   for (std::size_t v = 1; v < made.offsets.size(); ++v) {
     made.offsets[v] += made.offsets[v - 1];
   }
   made.vertices.resize(static_cast<std::size_t>(made.offsets.back()));
   std::vector<std::int64_t> next(made.offsets.begin(), made.offsets.end() - 1);
-  visit([&](Index v, Index element) {
-    made.vertices[static_cast<std::size_t>(next[static_cast<std::size_t>(v)]++)] = element;
-  });
+  visit([&](Index v, Index element) { made.vertices[at(next[at(v)]++)] = element; });
   return made;
 }
 
@@ -81,13 +78,13 @@ class fill_search {
   template <class Edges>
   void search(const Edges& edges, Index i, std::int64_t fill_level, std::vector<Index>& found) {
     const auto first = static_cast<std::ptrdiff_t>(found.size());
-    seen_from_[static_cast<std::size_t>(i)] = i;
+    seen_from_[at(i)] = i;
     here_.assign(1, i);
     for (std::int64_t level = 0; level <= fill_level && !here_.empty(); ++level) {
       next_.clear();
       for (const Index v : here_) {
         for (const Index* w = edges.begin(v); w != edges.end(v); ++w) {
-          Index& seen = seen_from_[static_cast<std::size_t>(*w)];
+          Index& seen = seen_from_[at(*w)];
           if (seen != i) {
             seen = i;
             (*w > i ? found : next_).push_back(*w);
@@ -140,18 +137,18 @@ vertex_lists<Index> fill_above(const Edges& edges, std::int64_t fill_level) {
   std::vector<std::vector<Index>> found(static_cast<std::size_t>(chunks));
   std::vector<fill_search<Index>> searches(static_cast<std::size_t>(threads), fill_search<Index>(size));
   for_each_row_taken(size, threads, [&](std::int64_t i, std::size_t thread) {
-    auto& of_chunk = found[static_cast<std::size_t>(i / chunk_rows)];
+    auto& of_chunk = found[at(i / chunk_rows)];
     const std::size_t before = of_chunk.size();
     searches[thread].search(edges, static_cast<Index>(i), fill_level, of_chunk);
-    made.offsets[static_cast<std::size_t>(i) + 1] = static_cast<std::int64_t>(of_chunk.size() - before);
+    made.offsets[at(i) + 1] = static_cast<std::int64_t>(of_chunk.size() - before);
   });
   for (std::size_t i = 1; i < made.offsets.size(); ++i) {
     made.offsets[i] += made.offsets[i - 1];
   }
   made.vertices.resize(static_cast<std::size_t>(made.offsets.back()));
   for_each_taken(chunks, threads, [&](std::int64_t chunk, std::size_t) {
-    const auto& of_chunk = found[static_cast<std::size_t>(chunk)];
-    const auto begin = made.offsets[static_cast<std::size_t>(chunk * chunk_rows)];
+    const auto& of_chunk = found[at(chunk)];
+    const auto begin = made.offsets[at(chunk * chunk_rows)];
     std::copy(of_chunk.begin(), of_chunk.end(), made.vertices.begin() + begin);
   });
   return made;
@@ -238,7 +235,7 @@ class fill_in {
     std::vector<char> is_valid(static_cast<std::size_t>(threads), 1);
     for_each_row_taken(a_.size, threads, [&](std::int64_t m, std::size_t thread) {
       const auto begin = static_cast<std::size_t>(offset_of(m));
-      made.offsets[static_cast<std::size_t>(m)] = static_cast<Offset>(begin);
+      made.offsets[at(m)] = static_cast<Offset>(begin);
       auto end = made.indices.begin() + static_cast<std::ptrdiff_t>(begin);
       const auto first = end;
       if (!below_.offsets.empty()) {

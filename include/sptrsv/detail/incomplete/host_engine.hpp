@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/incomplete/engine.hpp"
 #include "sptrsv/detail/incomplete/shared_columns.hpp"
 #include "sptrsv/host/executor.hpp"
@@ -62,14 +63,14 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
 
   [[nodiscard]] Scalar factor(Offset e) const { return load_scalar(factors_.data() + e); }
   [[nodiscard]] pivot_divisor<Scalar> pivot(Index row) const {
-    return pivot_divisor<Scalar>(factor(lower_.diagonal_sources[static_cast<std::size_t>(row)]));
+    return pivot_divisor<Scalar>(factor(lower_.diagonal_sources[at(row)]));
   }
   /// Calls `visit(column, source)` for the entries of a row below (above) the diagonal, columns ascending.
   template <class Visit>
   void visit_lower(std::int64_t row, const Visit& visit) const {
     const auto r = static_cast<std::size_t>(row);
     for (Offset e = lower_.row_offsets[r]; e < lower_.row_offsets[r + 1]; ++e) {
-      visit(lower_.columns[static_cast<std::size_t>(e)], lower_.sources[static_cast<std::size_t>(e)]);
+      visit(lower_.columns[at(e)], lower_.sources[at(e)]);
     }
   }
   template <class Visit>
@@ -79,8 +80,7 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
     }
     const auto r = static_cast<std::size_t>(size_ - 1 - row);  // it counts from the last row
     for (Offset e = upper_.row_offsets[r + 1]; e-- > upper_.row_offsets[r];) {
-      visit(static_cast<Index>(size_ - 1 - upper_.columns[static_cast<std::size_t>(e)]),
-            upper_.sources[static_cast<std::size_t>(e)]);
+      visit(static_cast<Index>(size_ - 1 - upper_.columns[at(e)]), upper_.sources[at(e)]);
     }
   }
 
@@ -88,12 +88,12 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
   void open_row(std::int64_t row, const pivot_rule<Scalar>& rule) {
     row_.clear();
     const auto add = [&](Index column, Offset source) {
-      slot_of_column_[static_cast<std::size_t>(column)] = static_cast<Index>(row_.size());
+      slot_of_column_[at(column)] = static_cast<Index>(row_.size());
       row_.push_back({column, source, factor(source)});
     };
     visit_lower(row, add);
     below_ = row_.size();
-    add(static_cast<Index>(row), lower_.diagonal_sources[static_cast<std::size_t>(row)]);
+    add(static_cast<Index>(row), lower_.diagonal_sources[at(row)]);
     row_[below_].value = rule.shifted(row_[below_].value);
     visit_upper(row, add);
   }
@@ -103,13 +103,12 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
   template <class ColumnAt, class Visit>
   void for_each_shared(std::size_t first, std::size_t last, Offset length, const ColumnAt& column_at,
                        const Visit& visit) {
-    const auto entry_of = [&](std::int64_t slot) -> entry& { return row_[static_cast<std::size_t>(slot)]; };
+    const auto entry_of = [&](std::int64_t slot) -> entry& { return row_[at(slot)]; };
     for_each_shared_column(
         static_cast<std::int64_t>(first), static_cast<std::int64_t>(last),
         [&](std::int64_t slot) { return std::int64_t{entry_of(slot).column}; },
-        [&](std::int64_t column) { return std::int64_t{slot_of_column_[static_cast<std::size_t>(column)]}; },
-        std::int64_t{length}, column_at,
-        [&](std::int64_t slot, std::int64_t p) { visit(entry_of(slot).value, p); });
+        [&](std::int64_t column) { return std::int64_t{slot_of_column_[at(column)]}; }, std::int64_t{length},
+        column_at, [&](std::int64_t slot, std::int64_t p) { visit(entry_of(slot).value, p); });
   }
 
   /// LU: a_ij -= l_ik u_kj for each k.
@@ -164,7 +163,7 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
     bool is_bad = is_zero(last);
     for (const entry& e : row_) {
       store_scalar(factors_.data() + e.source, e.value);
-      slot_of_column_[static_cast<std::size_t>(e.column)] = Index{-1};
+      slot_of_column_[at(e.column)] = Index{-1};
       is_bad = is_bad || !is_finite(e.value);
     }
     if (is_bad && found_.first_breakdown < 0) {

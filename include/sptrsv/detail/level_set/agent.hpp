@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/nonfinite.hpp"
 #include "sptrsv/detail/base/scalar_words.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
@@ -60,7 +61,7 @@ SPTRSV_DEVICE void solve_row(Context& ctx, const Tile& tile, const system_params
   const Scalar pivot =
       p.diagonal != nullptr ? ctx.load_constant(p.diagonal + r) : pivot_divisor<Scalar>::one();
   for (std::int64_t first = 0; first < column_count; first += Columns) {
-    Scalar sums[Columns] = {};
+    array_of<Scalar, Columns> sums = {};
     for (Offset e = begin + static_cast<Offset>(tile.rank()); e < end;
          e += static_cast<Offset>(Tile::lanes)) {
       const std::int64_t column = ctx.load_constant(p.indices + e);
@@ -95,7 +96,7 @@ SPTRSV_DEVICE void solve_column(Context& ctx, const Tile& tile, const system_par
   const Scalar pivot =
       p.diagonal != nullptr ? ctx.load_constant(p.diagonal + c) : pivot_divisor<Scalar>::one();
   for (std::int64_t first = 0; first < column_count; first += Columns) {
-    Scalar solved[Columns];
+    array_of<Scalar, Columns> solved;
     for (int k = 0; k < Columns; ++k) {
       Scalar x{};
       if (tile.rank() == k % Tile::lanes && first + k < column_count) {

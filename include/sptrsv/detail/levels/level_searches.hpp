@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/run_both.hpp"
 #include "sptrsv/detail/levels/levels_agent.hpp"
@@ -191,7 +192,7 @@ class level_searches {
     is_given_up_for_blocks_ = results[1].given_up != 0;
     if (is_given_up_ || is_given_up_for_blocks_) {
       pattern_.emplace(t, on_);
-      levels_.reset(new Index[static_cast<std::size_t>(t.size)]);
+      levels_.reset(new Index[at(t.size)]);
     }
   }
   void repeat_on_host() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::detail::orderings {
@@ -52,7 +53,7 @@ class graph {
     }
     neighbours_.resize(static_cast<std::size_t>(offsets_.back()));
     std::vector<Offset> cursor(offsets_.begin(), offsets_.end() - 1);
-    visit([&](Index v, Index w) { neighbours_[static_cast<std::size_t>(cursor[at(v)]++)] = w; });
+    visit([&](Index v, Index w) { neighbours_[at(cursor[at(v)]++)] = w; });
     remove_duplicates();
   }
 
@@ -69,8 +70,6 @@ class graph {
     }
     neighbours_.resize(static_cast<std::size_t>(kept));
   }
-
-  static std::size_t at(Index v) { return static_cast<std::size_t>(v); }
 
   std::vector<Offset> offsets_;
   std::vector<Index> neighbours_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/row_wise/system.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
 
@@ -69,7 +70,7 @@ class batch {
   }
 
   /// Adds value * component to `sums`, in the order of the entries. Entries that were not taken add zero.
-  SPTRSV_DEVICE void add_to(Scalar (&sums)[Columns]) const {
+  SPTRSV_DEVICE void add_to(array_of<Scalar, Columns>& sums) const {
     for (int i = 0; i < Entries; ++i) {
       for (int k = 0; k < Columns; ++k) {
         sums[k] = sums[k] + value_[i] * components_.value(i * Columns + k);
@@ -91,8 +92,8 @@ class batch {
   const params& p_;
   std::uint32_t half_;
   std::int64_t first_;
-  Index column_[Entries];  ///< -1 if there is no entry
-  Scalar value_[Entries];
+  array_of<Index, Entries> column_;  ///< -1 if there is no entry
+  array_of<Scalar, Entries> value_;
   polled_batch<flag, Entries * Columns> components_;
 };
 

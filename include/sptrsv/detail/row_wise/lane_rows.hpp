@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/row_wise/batch.hpp"
 
 namespace sptrsv::detail::row_wise {
@@ -37,8 +38,8 @@ struct lane_rows {
     row r = p.open(ctx, solve_index);
     r.end = present ? r.end : r.begin;
     for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
-      Scalar b[Columns];
-      Scalar sums[Columns] = {};
+      array_of<Scalar, Columns> b;
+      array_of<Scalar, Columns> sums = {};
       for (int k = 0; k < Columns; ++k) {
         b[k] = present && first + k < p.x.columns ? p.load_b(ctx, r, first + k) : Scalar{};
       }
@@ -67,7 +68,7 @@ struct lane_rows {
   /// true if the row has other entries.
   template <class Context>
   SPTRSV_DEVICE static bool add_earlier(Context& ctx, entry_batch& entries, const row& r,
-                                        std::int64_t earlier, Scalar (&sums)[Columns]) {
+                                        std::int64_t earlier, array_of<Scalar, Columns>& sums) {
     Offset left = r.end - r.begin;
     for (Offset e = r.begin; e < r.end; e += Entries) {
       left -= static_cast<Offset>(entries.take(ctx, e, r.end, 1, {0, earlier}));
@@ -83,7 +84,7 @@ struct lane_rows {
   template <class Context, class Warp, class Finish>
   SPTRSV_DEVICE static void add_in_rounds(Context& ctx, const Warp& warp, entry_batch& entries, Offset e,
                                           Offset end, const typename entry_batch::range& wanted, bool present,
-                                          Scalar (&sums)[Columns], const Finish& finish) {
+                                          array_of<Scalar, Columns>& sums, const Finish& finish) {
     bool done = !present;
     if (!done) {
       entries.take(ctx, e, end, 1, wanted);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/row_wise/batch.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -45,8 +46,8 @@ struct tile_rows {
       const auto finishes = [&](int k) {
         return present && rank == (k & (lanes - 1)) && first + k < p.x.columns;
       };
-      Scalar b[Columns];
-      Scalar sums[Columns] = {};
+      array_of<Scalar, Columns> b;
+      array_of<Scalar, Columns> sums = {};
       for (int k = 0; k < Columns; ++k) {
         b[k] = finishes(k) ? p.load_b(ctx, r, first + k) : Scalar{};
       }
@@ -70,7 +71,8 @@ struct tile_rows {
   /// Adds a_e x_e to sums[k] for this lane's entries of the row.
   template <int Count, class Context>
   SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t half, const row& r,
-                                        int rank, int lanes, std::int64_t first, Scalar (&sums)[Columns]) {
+                                        int rank, int lanes, std::int64_t first,
+                                        array_of<Scalar, Columns>& sums) {
     batch<Count, Columns, System> entries(p, half, first);
     for (Offset e = r.begin + static_cast<Offset>(rank); e < r.end; e += static_cast<Offset>(Count * lanes)) {
       entries.take(ctx, e, r.end, static_cast<Offset>(lanes), entries.everything());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/row_wise/lane_rows.hpp"
 #include "sptrsv/detail/row_wise/tile_rows.hpp"
 #include "sptrsv/detail/scheme/assignment.hpp"
@@ -174,14 +175,14 @@ struct agent {
   using by_tile = row_wise::tile_rows<entries_at_once, rhs_per_sweep, system_type>;
 
   struct warp_buffer {
-    Scalar values[max_buffered];
-    Index columns[max_buffered];
+    array_of<Scalar, max_buffered> values;
+    array_of<Index, max_buffered> columns;
   };
   struct shared_storage {
     block_start start;
     std::uint32_t half;
     std::uint32_t by_ticket;
-    warp_buffer buffers[Buffered ? block_threads / 32 : 1];
+    array_of<warp_buffer, Buffered ? block_threads / 32 : 1> buffers;
   };
   struct params {
     system_params system;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/scheme/grouping.hpp"
 
@@ -72,8 +73,8 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
   std::vector<std::int64_t> by_solve_index(loads.size());
   on.download(by_solve_index.data(), loads.data(), loads.bytes());
   facts.loads.assign(count, 0);
-  for (std::size_t at = 0; at < by_solve_index.size(); ++at) {
-    facts.loads[at / static_cast<std::size_t>(groups.sub_warps)] += by_solve_index[at];
+  for (std::size_t k = 0; k < by_solve_index.size(); ++k) {
+    facts.loads[k / static_cast<std::size_t>(groups.sub_warps)] += by_solve_index[k];
   }
   if (with_parents) {
     const device_triangle<Index, Offset>& edges = graph.nodes_are_rows() ? t : graph.edges;
@@ -89,7 +90,7 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
     facts.parents_of.resize(count);
     for (std::size_t node = 0; node < parent.size(); ++node) {
       if (parent[node] >= 0) {
-        facts.parents_of[static_cast<std::size_t>(group[node])].push_back(parent[node]);
+        facts.parents_of[at(group[node])].push_back(parent[node]);
       }
     }
   }
@@ -121,7 +122,7 @@ class warp_loads {
     loads_[warp] += load;
     std::size_t at = heap_index_[warp];
     for (std::size_t child = 2 * at + 1; child < heap_.size(); child = 2 * at + 1) {
-      child += child + 1 < heap_.size() && is_before(heap_[child + 1], heap_[child]) ? 1 : 0;
+      child += child + 1 < heap_.size() && is_before(heap_[child + 1], heap_[child]) ? 1U : 0U;
       if (!is_before(heap_[child], warp)) {
         break;
       }
@@ -161,8 +162,8 @@ class queue_maker {
   warp_queues<Index> make(warp_scheduling how) {
     for (std::int64_t g = 0; g < groups_; ++g) {
       const std::uint32_t worker = how == warp_scheduling::locality ? near_parents(g) : loads_.least();
-      loads_.add(worker, facts_.loads[static_cast<std::size_t>(first_group_ + g)]);
-      worker_of_[static_cast<std::size_t>(g)] = worker;
+      loads_.add(worker, facts_.loads[at(first_group_ + g)]);
+      worker_of_[at(g)] = worker;
     }
     warp_queues<Index> made;
     made.first.assign(loads_.size() + 1, 0);
@@ -186,12 +187,11 @@ class queue_maker {
   [[nodiscard]] std::uint32_t near_parents(std::int64_t g) const {
     std::uint32_t best = loads_.least();
     bool found = false;
-    for (const Index parent : facts_.parents_of[static_cast<std::size_t>(first_group_ + g)]) {
+    for (const Index parent : facts_.parents_of[at(first_group_ + g)]) {
       if (parent < first_group_) {
         continue;  // parent is solved by an earlier launch
       }
-      const std::uint32_t first =
-          worker_of_[static_cast<std::size_t>(parent - first_group_)] / warps_ * warps_;
+      const std::uint32_t first = worker_of_[at(parent - first_group_)] / warps_ * warps_;
       for (std::uint32_t w = first; w < first + warps_; ++w) {
         best = !found || loads_.of(w) < loads_.of(best) ? w : best;
         found = true;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/prefetched_entries.hpp"
 #include "sptrsv/detail/self_scheduled/unknown.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
@@ -118,7 +119,7 @@ class solve_row {
         finish(ctx, tile, p, first - Columns, x, half);
         unknown_.load_rhs(ctx, p, first, tile.rank());
       }
-      Scalar sums[Columns] = {};
+      array_of<Scalar, Columns> sums = {};
       row_.for_each(ctx, 0, [&](Index column, Scalar value) {  // lines 15 and 16
         for (int k = 0; k < Columns; ++k) {
           if (first + k < unknown_.columns(p)) {
@@ -207,7 +208,7 @@ class solve_column {
         const Scalar sum = in_degree_ > 0 ? p.unknowns.sum(ctx, unknown_.wid, first + tile.rank()) : Scalar{};
         x = pivot_(p.alpha * unknown_.b - sum);
       }
-      Scalar xi[Columns];
+      array_of<Scalar, Columns> xi;
       for (int k = 0; k < Columns; ++k) {  // line 16, by shuffles instead of shared memory
         xi[k] = tile.shuffle(x, k);
       }

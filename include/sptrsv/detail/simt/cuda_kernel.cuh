@@ -12,6 +12,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/detail/simt/cuda_context.cuh"
 
@@ -69,7 +70,7 @@ class launchable {
     if (static_cast<std::size_t>(device) >= waits_.size()) {
       return find_waits();
     }
-    auto& known = waits_[static_cast<std::size_t>(device)];
+    auto& known = waits_[at(device)];
     if (known.load(std::memory_order_acquire) == answer::none) {
       const std::lock_guard<std::mutex> lock(finding_);
       if (known.load(std::memory_order_relaxed) == answer::none) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 #include "sptrsv/options.hpp"
 
@@ -41,7 +42,7 @@ critical_path find_critical_path(const supernode_tree<Index>& tree, bool backwar
     const length own{below[s].first + 1, below[s].second + tree.entries(static_cast<std::int64_t>(s))};
     found = std::max(found, own);
     if (tree.parent[s] >= 0) {
-      length& above = below[static_cast<std::size_t>(tree.parent[s])];
+      length& above = below[at(tree.parent[s])];
       above = std::max(above, own);
     }
   }

@@ -11,6 +11,7 @@
 
 #include "sptrsv/detail/analysis/panel_pattern.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/analysis/columns.hpp"
 #include "sptrsv/detail/supernodal/analysis/merge_agent.hpp"
 #include "sptrsv/detail/supernodal/analysis/structure.hpp"
@@ -207,8 +208,8 @@ class factor {
     const std::size_t before = cuts.size();
     const auto norms = values_->norms(on);
     for (std::int64_t s = 0; s < tree_.count(); ++s) {
-      if (!(norms[static_cast<std::size_t>(s)].growth() <= max_growth_) && tree_.columns(s) > 1) {
-        cuts.push_back(tree_.first[static_cast<std::size_t>(s)] + tree_.columns(s) / 2);
+      if (!(norms[at(s)].growth() <= max_growth_) && tree_.columns(s) > 1) {
+        cuts.push_back(tree_.first[at(s)] + tree_.columns(s) / 2);
       }
     }
     const bool found = cuts.size() > before;

@@ -2,6 +2,7 @@
 // memory is left.
 #pragma once
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::detail {
@@ -9,7 +10,7 @@ namespace sptrsv::detail {
 /// Addresses of components that a lane keeps in registers, for the methods of polled_batch.
 template <class Word, int Count>
 struct stored_addresses {
-  const Word* of[Count];
+  array_of<const Word*, Count> of;
 
   SPTRSV_DEVICE const Word* operator()(int i) const { return of[i]; }
 };
@@ -99,7 +100,7 @@ class polled_batch {
   }
 
  private:
-  reading seen_[Count];
+  array_of<reading, Count> seen_;
 };
 
 }  // namespace sptrsv::detail

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::detail {
@@ -34,7 +35,7 @@ struct value_flag {
 
   /// What was read from the words of a component.
   struct reading {
-    word bits[words];
+    array_of<word, words> bits;
 
     SPTRSV_HOST_DEVICE Scalar value() const { return bit_cast<Scalar>(*this); }
   };

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/prefetched_entries.hpp"
 #include "sptrsv/detail/sync/counted_unknowns.hpp"
 
@@ -54,9 +55,9 @@ struct agent {
 
   struct shared_storage {
     block_ticket start;
-    Index in_degree[columns_per_block];  ///< s_in_degree, by warp: counts up from 0
+    array_of<Index, columns_per_block> in_degree;  ///< s_in_degree, by warp: counts up from 0
     /// s_left_sum, by warp and right-hand side of the sweep.
-    Scalar left_sum[columns_per_block][Columns];
+    array_of<Scalar, columns_per_block, Columns> left_sum;
   };
 
   template <class Context>
@@ -126,7 +127,7 @@ struct agent {
         }
         x = pivot(x);
       }
-      Scalar solved[Columns];
+      array_of<Scalar, Columns> solved;
       for (int k = 0; k < Columns; ++k) {
         solved[k] = warp.shuffle(x, k);
       }
@@ -168,7 +169,7 @@ struct agent {
   /// Lines 17 to 19 for the lane's first entry, which lies in row `rid` of the block.
   template <class Context>
   SPTRSV_DEVICE static void update_near(Context& ctx, shared_storage& shared, const entries& column, int rid,
-                                        const Scalar (&solved)[Columns]) {
+                                        const array_of<Scalar, Columns>& solved) {
     for (int k = 0; k < Columns; ++k) {
       add_words(ctx, &shared.left_sum[rid][k], column.first_value() * solved[k]);
     }

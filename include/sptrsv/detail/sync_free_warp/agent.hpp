@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/row_wise/system.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -61,7 +62,7 @@ struct agent {
       const std::int64_t mine = first + warp.rank();
       const bool finishes = warp.rank() < Columns && mine < p.x.columns;
       const Scalar b = finishes ? p.load_b(ctx, r, mine) : Scalar{};
-      Scalar sums[Columns] = {};
+      array_of<Scalar, Columns> sums = {};
       const Offset e = r.begin + static_cast<Offset>(warp.rank());
       if (r.end - r.begin <= 32) {
         add_short_row(ctx, warp, p, half, e, r.end, first, sums);
@@ -84,7 +85,8 @@ struct agent {
   /// Adds a_e x_e to sums[k], at most one entry per lane. All lanes poll until no lane misses a component.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void add_short_row(Context& ctx, const Warp& warp, const params& p, std::uint32_t half,
-                                          Offset e, Offset end, std::int64_t first, Scalar (&sums)[Columns]) {
+                                          Offset e, Offset end, std::int64_t first,
+                                          array_of<Scalar, Columns>& sums) {
     const bool present = e < end;
     const std::int64_t column = present ? ctx.load_constant(p.columns + e) : 0;
     const Scalar value = present ? ctx.load_constant(p.values + e) : Scalar{};
@@ -102,7 +104,7 @@ struct agent {
 
   template <class Context>
   SPTRSV_DEVICE static void add_long_row(Context& ctx, const params& p, std::uint32_t half, Offset e,
-                                         Offset end, std::int64_t first, Scalar (&sums)[Columns]) {
+                                         Offset end, std::int64_t first, array_of<Scalar, Columns>& sums) {
     for (; Columns == 1 && end - e > 32 * (entries_at_once - 1); e += 32 * entries_at_once) {
       add_entries<entries_at_once>(ctx, p, half, e, first, sums);
     }
@@ -115,9 +117,9 @@ struct agent {
   /// the lane waits for any of them.
   template <int Entries, class Context>
   SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t half, Offset e,
-                                        std::int64_t first, Scalar (&sums)[Columns]) {
-    Scalar values[Entries];
-    const word* addresses[Entries][Columns];
+                                        std::int64_t first, array_of<Scalar, Columns>& sums) {
+    array_of<Scalar, Entries> values;
+    array_of<const word*, Entries, Columns> addresses;
     polled_batch<flag, Entries * Columns> components;
     for (int i = 0; i < Entries; ++i) {
       const std::int64_t column = ctx.load_constant(p.columns + e + 32 * i);

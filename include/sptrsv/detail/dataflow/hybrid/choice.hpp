@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/cost.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/cost.hpp"
 
@@ -36,7 +37,7 @@ struct partitioned_profile {
     std::vector<std::int64_t> of_partition(static_cast<std::size_t>(partitions), 0);
     for (std::int64_t level = 0; level < levels; ++level) {
       for (std::int64_t partition = 0; partition < partitions; ++partition) {
-        of_partition[static_cast<std::size_t>(partition)] += cell(level, partition).global_entries;
+        of_partition[at(partition)] += cell(level, partition).global_entries;
       }
     }
     const std::int64_t most = *std::max_element(of_partition.begin(), of_partition.end());
@@ -71,19 +72,18 @@ inline std::vector<double> remaining_times(const partitioned_profile& p) {
       if (current.rows == 0) {
         continue;
       }
-      double& time = of_partition[static_cast<std::size_t>(partition)];
-      const float successor = successors[static_cast<std::size_t>(level * p.partitions + partition)];
+      double& time = of_partition[at(partition)];
+      const float successor = successors[at(level * p.partitions + partition)];
       time = static_cast<double>(p.shape.level_nanoseconds(current, p.constants)) +
              std::max(time, static_cast<double>(successor));
       if (current.needs_other()) {
-        float& needed = successors[static_cast<std::size_t>(current.needed_level() * p.partitions +
-                                                            current.needed_partition())];
+        float& needed = successors[at(current.needed_level() * p.partitions + current.needed_partition())];
         needed =
             std::max(needed, static_cast<float>(time) + p.shape.hand_off_nanoseconds(current, p.constants));
       }
       longest = std::max(longest, time);
     }
-    times[static_cast<std::size_t>(level)] = longest;
+    times[at(level)] = longest;
   }
   return times;
 }

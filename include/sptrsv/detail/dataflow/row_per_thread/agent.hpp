@@ -20,6 +20,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/base/stored_entry.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
@@ -118,8 +119,8 @@ struct agent {
  private:
   /// The entries of a lane that are polled together.
   struct batch {
-    Index column[EntriesAtOnce];  ///< -1 where there is no entry
-    stored value[EntriesAtOnce];
+    array_of<Index, EntriesAtOnce> column;  ///< -1 where there is no entry
+    array_of<stored, EntriesAtOnce> value;
   };
 
   /// The components of x that the entries of a batch need.

@@ -10,6 +10,7 @@
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/single_block/agent.hpp"
 #include "sptrsv/detail/dataflow/single_block/schedule.hpp"
 #include "sptrsv/detail/simt/executor.hpp"
@@ -34,7 +35,7 @@ std::int64_t count_tiles(const host_rows<Index, Offset>& t, const host_levels<In
     bool too_far = false;
     for (auto e = static_cast<std::size_t>(t.row_offsets[row]);
          e < static_cast<std::size_t>(t.row_offsets[row + 1]); ++e) {
-      const std::int64_t other = slots_[static_cast<std::size_t>(t.columns[e])];
+      const std::int64_t other = slots_[at(t.columns[e])];
       outer += other < begin ? 1 : 0;
       too_far = too_far || (other >= begin && slot - other > shape.reach);
     }

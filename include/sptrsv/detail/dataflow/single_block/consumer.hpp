@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/dataflow/single_block/shared_memory.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
@@ -52,7 +53,7 @@ class consumer {
         if (k > 0) {
           warp_.sync();
         }
-        Scalar component[entries];
+        array_of<Scalar, entries> component;
         SPTRSV_UNROLL
         for (int e = 0; e < entries; ++e) {
           component[e] = *reinterpret_cast<const Scalar*>(
@@ -91,8 +92,8 @@ class consumer {
   /// What a lane holds of a tile before it reads components of x. Only the first lane of a row has a
   /// right-hand side and a target.
   struct tile_data {
-    Scalar value[entries];
-    std::int32_t operand[entries];  ///< in bytes from the start of the x ring buffer
+    array_of<Scalar, entries> value;
+    array_of<std::int32_t, entries> operand;  ///< in bytes from the start of the x ring buffer
     Scalar in_tile[prefetches_in_tile ? Shape::in_tile_entries : 1];  ///< of all rows
     Scalar reciprocal;
     Scalar rhs;  ///< of b: not yet multiplied by alpha
@@ -139,7 +140,7 @@ class consumer {
   /// Returns the lane's part of the row's right-hand side minus the products. Two sums, added in a fixed
   /// order, have half the latency of one.
   SPTRSV_DEVICE static Scalar minus_products(Scalar rhs, const tile_data& now,
-                                             const Scalar (&component)[entries]) {
+                                             const array_of<Scalar, entries>& component) {
     Scalar rest[2] = {rhs - now.value[0] * component[0], Scalar{} - now.value[1] * component[1]};
     SPTRSV_UNROLL
     for (int e = 2; e < entries; ++e) {
@@ -153,7 +154,7 @@ class consumer {
   SPTRSV_DEVICE Scalar solve_rows(const tile_data& now, const Scalar* in_tile, Scalar rest, std::int32_t s,
                                   Scalar* solved) {
     Scalar x = rest * now.reciprocal;
-    Scalar all[rows];
+    array_of<Scalar, rows> all;
     SPTRSV_UNROLL
     for (int r = 0; r < rows; ++r) {
       all[r] = warp_.shuffle(x, r * lanes);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/dataflow/single_block/shared_memory.hpp"
 
 namespace sptrsv::detail::dataflow::single_block {
@@ -71,7 +72,7 @@ class producer {
     const std::int32_t slot = c % stages;
     const std::int64_t from = c;
     constexpr int rounds = (rows + Shape::copy_threads - 1) / Shape::copy_threads;
-    std::int32_t source[rounds] = {};
+    array_of<std::int32_t, rounds> source = {};
     for_each_round<rows>(
         [&](int round, int r) { source[round] = shared_.rows[c % (2 * stages) * rows + r].source; });
     copy<16, slots>(shared_.values + slot * slots, p_.values + from * slots);

@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/single_block/shape.hpp"
 
 namespace sptrsv::detail::dataflow::single_block {
@@ -85,8 +86,7 @@ class schedule_builder {
       const auto r = static_cast<std::size_t>(row);
       for (auto e = static_cast<std::size_t>(in_.row_offsets[r]);
            e < static_cast<std::size_t>(in_.row_offsets[r + 1]); ++e) {
-        terms.push_back(
-            {p_.row_slots[static_cast<std::size_t>(in_.columns[e])], static_cast<std::uint32_t>(e)});
+        terms.push_back({p_.row_slots[at(in_.columns[e])], static_cast<std::uint32_t>(e)});
       }
       const auto x_row = static_cast<std::int32_t>(reversed_ ? in_.size() - 1 - row : row);
       p_.row_slots[r] = place_row({x_row, x_row}, terms);

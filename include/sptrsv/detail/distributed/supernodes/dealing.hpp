@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/supernodes/structure.hpp"
 #include "sptrsv/policy/distributed.hpp"
 
@@ -73,28 +74,24 @@ struct panel_owners {
   std::vector<std::vector<int>>
       sharers;  ///< by n(J): the PEs that have rows of the panel, from the solver on
 
-  [[nodiscard]] bool is_divided(std::int64_t s) const {
-    return !number.empty() && number[static_cast<std::size_t>(s)] >= 0;
-  }
+  [[nodiscard]] bool is_divided(std::int64_t s) const { return !number.empty() && number[at(s)] >= 0; }
   /// Returns the PE that has the rows of a panel that are columns of supernode `above`.
   [[nodiscard]] int of_rows(std::int64_t s, std::int64_t above) const {
-    return is_divided(s)
-               ? grid_pe(number[static_cast<std::size_t>(above)], number[static_cast<std::size_t>(s)])
-               : solver[static_cast<std::size_t>(s)];
+    return is_divided(s) ? grid_pe(number[at(above)], number[at(s)]) : solver[at(s)];
   }
   /// Returns the PEs that share the panel of a divided supernode. The first one is its solver, the others
   /// follow in the column of the grid.
   [[nodiscard]] const std::vector<int>& sharers_of(std::int64_t s) const {
-    return sharers[static_cast<std::size_t>(number[static_cast<std::size_t>(s)])];
+    return sharers[at(number[at(s)])];
   }
 
   /// Divides a supernode over the grid. The supernodes are divided in ascending order.
   void divide(std::int64_t s) {
     number.resize(solver.size(), -1);
     const auto n = static_cast<std::int64_t>(sharers.size());
-    number[static_cast<std::size_t>(s)] = n;
-    solver[static_cast<std::size_t>(s)] = grid_pe(n, n);
-    sharers.push_back({solver[static_cast<std::size_t>(s)]});
+    number[at(s)] = n;
+    solver[at(s)] = grid_pe(n, n);
+    sharers.push_back({solver[at(s)]});
   }
   /// Finds the PEs that share divided panels, when all supernodes have been dealt.
   template <class Index>
@@ -105,14 +102,14 @@ struct panel_owners {
         continue;
       }
       std::fill(has_rows.begin(), has_rows.end(), 0);
-      const std::int64_t n = number[static_cast<std::size_t>(s)];
+      const std::int64_t n = number[at(s)];
       for (std::int64_t t = 0; t < of.tree.rows(s); ++t) {
-        const std::int64_t above = number[static_cast<std::size_t>(of.supernode_at(of.row(s, t)))];
-        has_rows[static_cast<std::size_t>(above % grid.rows)] = 1;
+        const std::int64_t above = number[at(of.supernode_at(of.row(s, t)))];
+        has_rows[at(above % grid.rows)] = 1;
       }
       for (std::int64_t i = n + 1; i < n + grid.rows; ++i) {
-        if (has_rows[static_cast<std::size_t>(i % grid.rows)] != 0) {
-          sharers[static_cast<std::size_t>(n)].push_back(grid_pe(i, n));
+        if (has_rows[at(i % grid.rows)] != 0) {
+          sharers[at(n)].push_back(grid_pe(i, n));
         }
       }
     }

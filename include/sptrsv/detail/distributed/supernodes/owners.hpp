@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/supernodes/predictor.hpp"
 #include "sptrsv/policy/distributed.hpp"
 
@@ -30,7 +31,7 @@ class dealer {
     const bool divides = has_grid && grid_rows > 1;
     if (how == supernode_dealing::cyclic || !of_.tree.is_nested) {
       for (std::int64_t s = 0; s < count; ++s) {
-        owner[static_cast<std::size_t>(s)] = static_cast<int>(s % pes_);
+        owner[at(s)] = static_cast<int>(s % pes_);
         if (divides) {
           made.divide(s);
         }
@@ -44,29 +45,29 @@ class dealer {
     double all = 0;
     for (std::int64_t s = 0; s < count; ++s) {
       const double own = static_cast<double>(of_.tree.entries(s) + of_.tree.columns(s));
-      weight[static_cast<std::size_t>(s)] += own;
+      weight[at(s)] += own;
       all += own;
       if (parent(s) >= 0) {
-        weight[static_cast<std::size_t>(parent(s))] += weight[static_cast<std::size_t>(s)];
+        weight[at(parent(s))] += weight[at(s)];
       }
     }
     const double most = all / (8.0 * pes_);
-    const auto is_top = [&](std::int64_t s) { return weight[static_cast<std::size_t>(s)] > most; };
+    const auto is_top = [&](std::int64_t s) { return weight[at(s)] > most; };
     double dealt = 0;  // of all roots of subtrees
     for (std::int64_t s = 0; s < count; ++s) {
-      dealt += is_root(s, is_top) ? weight[static_cast<std::size_t>(s)] : 0;
+      dealt += is_root(s, is_top) ? weight[at(s)] : 0;
     }
     double before = 0;
     for (std::int64_t s = 0; s < count; ++s) {
       if (is_root(s, is_top)) {
-        const double middle = before + weight[static_cast<std::size_t>(s)] / 2;
-        owner[static_cast<std::size_t>(s)] = std::min(pes_ - 1, static_cast<int>(middle / dealt * pes_));
-        before += weight[static_cast<std::size_t>(s)];
+        const double middle = before + weight[at(s)] / 2;
+        owner[at(s)] = std::min(pes_ - 1, static_cast<int>(middle / dealt * pes_));
+        before += weight[at(s)];
       }
     }
     for (std::int64_t s = count - 1; s >= 0; --s) {  // what is below a root goes with it
       if (!is_top(s) && !is_root(s, is_top)) {
-        owner[static_cast<std::size_t>(s)] = owner[static_cast<std::size_t>(parent(s))];
+        owner[at(s)] = owner[at(parent(s))];
       }
     }
     std::vector<double> heaviest(owner.size(), -1);
@@ -74,15 +75,14 @@ class dealer {
     for (std::int64_t s = 0; s < count; ++s) {
       if (is_top(s) && divides) {
         made.divide(s);
-      } else if (is_top(s) &&
-                 (how != supernode_dealing::subtrees || heaviest[static_cast<std::size_t>(s)] < 0)) {
-        owner[static_cast<std::size_t>(s)] = next++ % pes_;
+      } else if (is_top(s) && (how != supernode_dealing::subtrees || heaviest[at(s)] < 0)) {
+        owner[at(s)] = next++ % pes_;
       }
       const std::int64_t above = parent(s);
       if (above >= 0 && is_top(above) && how == supernode_dealing::subtrees &&
-          weight[static_cast<std::size_t>(s)] > heaviest[static_cast<std::size_t>(above)]) {
-        heaviest[static_cast<std::size_t>(above)] = weight[static_cast<std::size_t>(s)];
-        owner[static_cast<std::size_t>(above)] = owner[static_cast<std::size_t>(s)];
+          weight[at(s)] > heaviest[at(above)]) {
+        heaviest[at(above)] = weight[at(s)];
+        owner[at(above)] = owner[at(s)];
       }
     }
     made.find_sharers(of_);

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/check_space.hpp"
 #include "sptrsv/detail/distributed/supernodes/structure.hpp"
+#include "sptrsv/host/executor.hpp"
 
 namespace sptrsv::detail::distributed {
 
@@ -35,11 +37,6 @@ struct system_part {
 
   /// Checks the part of a PE. `ranges`: by PE, first row, rows, and rows of the whole matrix.
   void check(const part_type& part, const std::vector<std::vector<std::int64_t>>& ranges) const {
-    SPTRSV_EXPECTS(part.rows == 0 || part.offsets != nullptr, errc::invalid_argument,
-                   "the array of offsets is a null pointer");
-    SPTRSV_EXPECTS(
-        part.rows == 0 || part.offsets[part.rows] == 0 || (part.columns != nullptr && part.values != nullptr),
-        errc::invalid_argument, "the array of indices or of values is a null pointer");
     SPTRSV_EXPECTS(part.size <= max_count<Index>, errc::unsupported,
                    "the matrix has " + std::to_string(part.size) + " rows, too many for the index type");
     for (std::size_t pe = 0; pe < ranges.size(); ++pe) {
@@ -50,6 +47,13 @@ struct system_part {
                      errc::size_mismatch,
                      "the rows of PE " + std::to_string(pe) + " do not follow those of the PE before it");
     }
+    const auto check_array = [](const void* p, std::int64_t size, const char* array) {
+      check_space<host_executor>(p, size, array, "the analysis of a part");
+    };
+    check_array(part.offsets, part.rows, "the array of offsets");
+    const std::int64_t entries = part.rows > 0 ? part.offsets[part.rows] : 0;
+    check_array(part.columns, entries, "the array of indices");
+    check_array(part.values, entries, "the array of values");
     for (std::int64_t i = 0; i < part.rows; ++i) {
       if (part.offsets[0] != 0 || part.offsets[i + 1] < part.offsets[i]) {
         throw_pattern_fault(pattern_fault::offsets, part.first_row + i, false);

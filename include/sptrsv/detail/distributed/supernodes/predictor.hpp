@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/supernodes/dealing.hpp"
 
 namespace sptrsv::detail::distributed {
@@ -107,8 +108,6 @@ class predictor {
     std::int64_t levels = 0;
     std::int64_t crossings = 0;
   };
-
-  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
   [[nodiscard]] double hop_ns(int from, int to) const {
     return !puts_.empty() && puts_[at(from)][at(to)] != 0 ? cost_.put_hop_ns : cost_.remote_hop_ns;

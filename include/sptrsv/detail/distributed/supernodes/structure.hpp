@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/supernodes/entry_runs.hpp"
 #include "sptrsv/detail/distributed/team.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
@@ -32,8 +33,8 @@ struct row_map {
   }
   /// Returns the columns [begin, end) of C whose rows a PE has handed in.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> columns_of(int pe) const {
-    const std::int64_t begin = first_row[static_cast<std::size_t>(pe)];
-    const std::int64_t end = first_row[static_cast<std::size_t>(pe) + 1];
+    const std::int64_t begin = first_row[at(pe)];
+    const std::int64_t end = first_row[at(pe) + 1];
     return mirrored ? std::pair(size - end, size - begin) : std::pair(begin, end);
   }
 };
@@ -48,8 +49,7 @@ struct column_part {
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
   /// Returns the rows of a column, by its number in the part.
   [[nodiscard]] std::pair<const Index*, const Index*> column(std::int64_t j) const {
-    return {rows.data() + offsets[static_cast<std::size_t>(j)],
-            rows.data() + offsets[static_cast<std::size_t>(j) + 1]};
+    return {rows.data() + offsets[at(j)], rows.data() + offsets[at(j) + 1]};
   }
 };
 
@@ -70,24 +70,21 @@ column_part<Index> distribute_columns(Team& team, const row_map& map, const ForE
       return;
     }
     if (is_own(column)) {
-      ++part.offsets[static_cast<std::size_t>(column - begin) + 1];
+      ++part.offsets[at(column - begin) + 1];
     } else {
-      append_entry(to[static_cast<std::size_t>(map.home(column))], row, column);
+      append_entry(to[at(map.home(column))], row, column);
     }
   });
   const auto received = exchange_all(team, std::move(to));
   for (const auto& of_pe : received) {
-    for_entries_of(
-        of_pe, [&](Index, Index column) { ++part.offsets[static_cast<std::size_t>(column - begin) + 1]; });
+    for_entries_of(of_pe, [&](Index, Index column) { ++part.offsets[at(column - begin) + 1]; });
   }
   for (std::size_t j = 1; j < part.offsets.size(); ++j) {
     part.offsets[j] += part.offsets[j - 1];
   }
   part.rows.resize(static_cast<std::size_t>(part.offsets.back()));
   std::vector<std::int64_t> next(part.offsets.begin(), part.offsets.end() - 1);
-  const auto take = [&](Index row, Index column) {
-    part.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(column - begin)]++)] = row;
-  };
+  const auto take = [&](Index row, Index column) { part.rows[at(next[at(column - begin)]++)] = row; };
   for (std::size_t pe = 0; pe < received.size(); ++pe) {
     for_entries_of(received[pe], take);
     if (pe == static_cast<std::size_t>(team.rank())) {
@@ -99,8 +96,8 @@ column_part<Index> distribute_columns(Team& team, const row_map& map, const ForE
     }
   }
   for (std::int64_t j = 0; j < part.count(); ++j) {
-    const auto rows = part.rows.begin() + part.offsets[static_cast<std::size_t>(j)];
-    const auto rows_end = part.rows.begin() + part.offsets[static_cast<std::size_t>(j) + 1];
+    const auto rows = part.rows.begin() + part.offsets[at(j)];
+    const auto rows_end = part.rows.begin() + part.offsets[at(j) + 1];
     if (!std::is_sorted(rows, rows_end)) {
       std::sort(rows, rows_end);
     }
@@ -130,9 +127,7 @@ struct fundamental_lists {
   std::vector<std::int64_t> begin;  ///< by supernode, count + 1: where its rows begin
   std::vector<Index> rows;
 
-  [[nodiscard]] auto rows_begin(std::int64_t f) const {
-    return rows.begin() + begin[static_cast<std::size_t>(f)];
-  }
+  [[nodiscard]] auto rows_begin(std::int64_t f) const { return rows.begin() + begin[at(f)]; }
 };
 
 /// Finds the fundamental supernodes of C. All PEs return all of them. Collective.
@@ -146,11 +141,11 @@ fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const 
   std::vector<Index> children(static_cast<std::size_t>(map.size), 0);
   for (const Index row : gather_by_column(team, map, first_rows)) {
     if (row >= 0) {
-      ++children[static_cast<std::size_t>(row)];
+      ++children[at(row)];
     }
   }
   const auto continues = [&](std::int64_t j) {
-    if (j == 0 || children[static_cast<std::size_t>(part.first + j)] != 1) {
+    if (j == 0 || children[at(part.first + j)] != 1) {
       return false;
     }
     const auto [before, before_end] = part.column(j - 1);
@@ -185,18 +180,16 @@ fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const 
   std::vector<Index> fundamental_of(static_cast<std::size_t>(map.size));
   const auto total = static_cast<std::int64_t>(all_counts.size());
   for (std::int64_t f = 0; f < total; ++f) {
-    std::fill(fundamental_of.begin() + found.of.first[static_cast<std::size_t>(f)],
-              fundamental_of.begin() + found.of.first[static_cast<std::size_t>(f) + 1],
-              static_cast<Index>(f));
+    std::fill(fundamental_of.begin() + found.of.first[at(f)],
+              fundamental_of.begin() + found.of.first[at(f) + 1], static_cast<Index>(f));
   }
   for (std::int64_t f = 0; f < total; ++f) {
     std::int64_t parent = -1;
     bool nested = true;
-    if (found.begin[static_cast<std::size_t>(f)] < found.begin[static_cast<std::size_t>(f) + 1]) {
-      parent = fundamental_of[static_cast<std::size_t>(*found.rows_begin(f))];
-      const auto below =
-          std::lower_bound(found.rows_begin(f), found.rows_begin(f + 1),
-                           static_cast<Index>(found.of.first[static_cast<std::size_t>(parent) + 1]));
+    if (found.begin[at(f)] < found.begin[at(f) + 1]) {
+      parent = fundamental_of[at(*found.rows_begin(f))];
+      const auto below = std::lower_bound(found.rows_begin(f), found.rows_begin(f + 1),
+                                          static_cast<Index>(found.of.first[at(parent) + 1]));
       nested = std::includes(found.rows_begin(parent), found.rows_begin(parent + 1), below,
                              found.rows_begin(f + 1));
     }
@@ -218,23 +211,14 @@ struct structure {
   std::vector<std::int64_t> range_rows;  ///< by supernode: where the rows below its merged range begin
   std::vector<Index> rows;               ///< the rows below merged ranges
 
-  [[nodiscard]] std::int64_t first(std::int64_t s) const { return tree.first[static_cast<std::size_t>(s)]; }
-  [[nodiscard]] std::int64_t range_end(std::int64_t s) const {
-    return tree.range_end[static_cast<std::size_t>(s)];
-  }
-  [[nodiscard]] std::int64_t rows_begin(std::int64_t s) const {
-    return tree.rows_begin[static_cast<std::size_t>(s)];
-  }
-  [[nodiscard]] std::int64_t supernode_at(std::int64_t column) const {
-    return supernode_of[static_cast<std::size_t>(column)];
-  }
+  [[nodiscard]] std::int64_t first(std::int64_t s) const { return tree.first[at(s)]; }
+  [[nodiscard]] std::int64_t range_end(std::int64_t s) const { return tree.range_end[at(s)]; }
+  [[nodiscard]] std::int64_t rows_begin(std::int64_t s) const { return tree.rows_begin[at(s)]; }
+  [[nodiscard]] std::int64_t supernode_at(std::int64_t column) const { return supernode_of[at(column)]; }
   /// Returns row `t` of the list of rows of a supernode.
   [[nodiscard]] std::int64_t row(std::int64_t s, std::int64_t t) const {
     const std::int64_t in_range = range_end(s) - first(s + 1);
-    return t < in_range
-               ? first(s + 1) + t
-               : std::int64_t{
-                     rows[static_cast<std::size_t>(range_rows[static_cast<std::size_t>(s)] + t - in_range)]};
+    return t < in_range ? first(s + 1) + t : std::int64_t{rows[at(range_rows[at(s)] + t - in_range)]};
   }
   /// Returns where a row stands in the list of a supernode; -1 if it is not in it.
   [[nodiscard]] std::int64_t find_row(std::int64_t s, std::int64_t row) const {
@@ -245,7 +229,7 @@ struct structure {
     if (row < range_end(s)) {
       return row - first(s + 1);
     }
-    const auto begin = rows.begin() + range_rows[static_cast<std::size_t>(s)];
+    const auto begin = rows.begin() + range_rows[at(s)];
     const auto end = begin + (tree.rows(s) - in_range);
     const auto at = std::lower_bound(begin, end, static_cast<Index>(row));
     return at != end && *at == row ? in_range + (at - begin) : -1;
@@ -280,9 +264,8 @@ structure<Index> make_structure(const fundamental_lists<Index>& f, const row_map
     }
   }
   for (std::int64_t j = 0, of = 0; j < map.size; ++j) {
-    of += j == f.of.first[static_cast<std::size_t>(of) + 1] ? 1 : 0;
-    made.first_descendant.push_back(
-        static_cast<Index>(merged.first_descendant[static_cast<std::size_t>(of)]));
+    of += j == f.of.first[at(of) + 1] ? 1 : 0;
+    made.first_descendant.push_back(static_cast<Index>(merged.first_descendant[at(of)]));
   }
   return made;
 }

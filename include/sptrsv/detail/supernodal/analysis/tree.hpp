@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
 
 namespace sptrsv::detail::supernodal {
@@ -55,7 +56,7 @@ struct merged_supernodes {
 /// Returns whether `ancestor` is `node` or an ancestor of it.
 inline bool is_ancestor(const fundamental_supernodes& f, std::int64_t ancestor, std::int64_t node) {
   while (node >= 0 && node < ancestor) {
-    node = f.parent[static_cast<std::size_t>(node)];
+    node = f.parent[at(node)];
   }
   return node == ancestor;
 }
@@ -64,22 +65,21 @@ inline bool is_ancestor(const fundamental_supernodes& f, std::int64_t ancestor, 
 /// just before its parent and all descendants of the parent that are already in the same range, so that no
 /// column moves and the descendants of a column are consecutive.
 inline merged_supernodes merge(const fundamental_supernodes& f, const merge_limits& limits) {
-  const auto at = [](const auto& v, std::int64_t i) { return v[static_cast<std::size_t>(i)]; };
   merged_supernodes result;
   auto& ranges = result.ranges;
   for (std::int64_t p = 0; p < f.count(); ++p) {
     const auto panel_entries = [&](std::int64_t columns) {
-      return panel_row(columns + at(f.row_count, p), columns);
+      return panel_row(columns + f.row_count[at(p)], columns);
     };
-    merged_range range{p, p + 1, panel_entries(at(f.first, p + 1) - at(f.first, p))};
+    merged_range range{p, p + 1, panel_entries(f.first[at(p + 1)] - f.first[at(p)])};
     while (!ranges.empty()) {
       const merged_range child = ranges.back();
-      const std::int64_t parent = at(f.parent, child.end - 1);
+      const std::int64_t parent = f.parent[at(child.end - 1)];
       const bool is_inside = parent >= range.begin && parent <= p;
-      if (!is_inside || !at(f.nested, child.end - 1) || !is_ancestor(f, parent, range.begin)) {
+      if (!is_inside || !f.nested[at(child.end - 1)] || !is_ancestor(f, parent, range.begin)) {
         break;
       }
-      const std::int64_t columns = at(f.first, p + 1) - at(f.first, child.begin);
+      const std::int64_t columns = f.first[at(p + 1)] - f.first[at(child.begin)];
       if (!limits.allow(panel_entries(columns), child.entries + range.entries, columns)) {
         break;
       }
@@ -94,8 +94,8 @@ inline merged_supernodes merge(const fundamental_supernodes& f, const merge_limi
   first_descendant.assign(f.first.begin(), f.first.end() - 1);
   for (const merged_range& range : ranges) {
     for (std::int64_t node = range.begin; node + 1 < range.end; ++node) {
-      const auto parent = static_cast<std::size_t>(at(f.parent, node));
-      first_descendant[parent] = std::min(first_descendant[parent], at(first_descendant, node));
+      const auto parent = static_cast<std::size_t>(f.parent[at(node)]);
+      first_descendant[parent] = std::min(first_descendant[parent], first_descendant[at(node)]);
     }
   }
   return result;
@@ -123,7 +123,7 @@ std::vector<merged_columns<Index>> columns_of(const fundamental_supernodes& f,
   made.reserve(merged.ranges.size());
   for (const merged_range& range : merged.ranges) {
     const auto root = static_cast<std::size_t>(range.end) - 1;
-    merged_columns<Index> columns{static_cast<Index>(f.first[static_cast<std::size_t>(range.begin)]),
+    merged_columns<Index> columns{static_cast<Index>(f.first[at(range.begin)]),
                                   static_cast<Index>(f.row_count[root]), -1, -1};
     if (f.parent[root] >= 0) {
       const auto parent = static_cast<std::size_t>(f.parent[root]);
@@ -148,14 +148,10 @@ struct supernode_tree {
       true;  ///< whether the pattern is that of a complete factor: a supernode needs its children only
 
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(parent.size()); }
-  [[nodiscard]] std::int64_t columns(std::int64_t s) const {
-    return first[static_cast<std::size_t>(s) + 1] - first[static_cast<std::size_t>(s)];
-  }
-  [[nodiscard]] std::int64_t rows(std::int64_t s) const {
-    return rows_begin[static_cast<std::size_t>(s) + 1] - rows_begin[static_cast<std::size_t>(s)];
-  }
+  [[nodiscard]] std::int64_t columns(std::int64_t s) const { return first[at(s) + 1] - first[at(s)]; }
+  [[nodiscard]] std::int64_t rows(std::int64_t s) const { return rows_begin[at(s) + 1] - rows_begin[at(s)]; }
   [[nodiscard]] std::int64_t entries(std::int64_t s) const {
-    return panel_begin[static_cast<std::size_t>(s) + 1] - panel_begin[static_cast<std::size_t>(s)];
+    return panel_begin[at(s) + 1] - panel_begin[at(s)];
   }
 
   [[nodiscard]] supernode node(std::int64_t s) const {
@@ -173,7 +169,7 @@ struct supernode_tree {
     for (std::size_t i = 0; i < level.size(); ++i) {
       const std::size_t s = from_roots ? level.size() - 1 - i : i;
       if (parent[s] >= 0) {
-        std::int32_t& above = level[static_cast<std::size_t>(parent[s])];
+        std::int32_t& above = level[at(parent[s])];
         if (from_roots) {
           level[s] = above + 1;
         } else {
@@ -239,12 +235,11 @@ supernode_tree<Index> cut(const std::vector<merged_columns<Index>>& merged, std:
     if (merged[i].parent >= 0) {
       const auto above = static_cast<std::size_t>(merged[i].parent);
       parent = first_of[above];
-      while (parent + 1 < first_of[above + 1] &&
-             tree.first[static_cast<std::size_t>(parent) + 1] <= merged[i].parent_column) {
+      while (parent + 1 < first_of[above + 1] && tree.first[at(parent) + 1] <= merged[i].parent_column) {
         ++parent;
       }
     }
-    tree.parent[static_cast<std::size_t>(first_of[i + 1]) - 1] = parent;
+    tree.parent[at(first_of[i + 1]) - 1] = parent;
   }
   return tree;
 }

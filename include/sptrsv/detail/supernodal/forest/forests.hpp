@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
 namespace sptrsv::detail::supernodal {
@@ -138,7 +139,7 @@ struct forest_list {
 
   /// Returns how many products come before a supernode in no forest, forward: columns and rows of forests.
   [[nodiscard]] std::int64_t items_before(std::int64_t s) const {
-    const auto after = static_cast<std::size_t>(places[static_cast<std::size_t>(s)].outside);
+    const auto after = static_cast<std::size_t>(places[at(s)].outside);
     return after == 0 ? items : forests[forests.size() - after].items;
   }
 };
@@ -168,8 +169,6 @@ class forest_finder {
   }
 
  private:
-  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
   /// Finds the first supernode of each subtree.
   void find_subtrees() {
     subtree_size_.assign(list_.places.size(), 1);

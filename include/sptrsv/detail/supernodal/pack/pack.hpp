@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/supernodal/solve/team.hpp"
 
@@ -146,12 +147,12 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
 /// Static shared memory of a block of `Warps` warps.
 template <int Warps>
 struct pack_shared {
-  std::uint64_t arrivals[Warps];  ///< of copies to shared memory
+  array_of<std::uint64_t, Warps> arrivals;  ///< of copies to shared memory
   block_start start;
-  std::uint32_t sharer;  ///< number of the block among those of its task
-  bool votes[Warps];     ///< see any_in_team
+  std::uint32_t sharer;         ///< number of the block among those of its task
+  array_of<bool, Warps> votes;  ///< see any_in_team
   task work;
-  supernode small[Warps];  ///< by warp, for a task of kind `warps`
+  array_of<supernode, Warps> small;  ///< by warp, for a task of kind `warps`
 };
 
 /// Prepares the arrivals, draws a ticket for the block, and loads its task. All threads of the block call it.

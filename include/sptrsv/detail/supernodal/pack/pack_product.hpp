@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/supernodal/pack/pack.hpp"
 
 namespace sptrsv::detail::supernodal {
@@ -52,8 +53,9 @@ struct warp_share {
   }
 };
 
-/// Adds the products of up to `Octets` octets with a pack to `sums`, for the row and the pair of the lane. A
-/// sum has `terms` terms, of which the warp takes its part. The lanes of the warp call it together.
+/// Adds the products of octets, at most one for each element of `sums`, with a pack to `sums`, for the row
+/// and the pair of the lane. A sum has `terms` terms, of which the warp takes its part. The lanes of the warp
+/// call it together.
 ///
 /// `pack`: shared memory, a row of 8 values for each term. The rows from `terms` on to a multiple of 4 are
 /// zero.
@@ -61,15 +63,16 @@ struct warp_share {
 /// says whether there is one by structure: if not all values of the pack are finite, the other terms are left
 /// out. From factors.dense_begin to factors.dense_end, both multiples of 4, `factors.dense(u, t)` is the
 /// factor, too, and faster.
-template <int Octets, class Context, class Warp, class Scalar, class Factors>
+template <class Context, class Warp, class Scalar, class Factors, class Sums>
 SPTRSV_DEVICE void multiply_octets(Context& ctx, const Warp& warp, const warp_share& share, int octets,
                                    int terms, bool all_finite, Scalar* pack, const Factors& factors,
-                                   rhs_pair<Scalar> (&sums)[Octets]) {
+                                   Sums& sums) {
+  constexpr int most_octets = length_of<Sums>;
   const int lane = warp.rank();
   if (!all_finite) {
     for (int t = share.part; t < terms; t += share.parts) {
       SPTRSV_UNROLL
-      for (int u = 0; u < Octets; ++u) {
+      for (int u = 0; u < most_octets; ++u) {
         if (u < octets && factors.has(ctx, u, t)) {
           sums[u] = sums[u] + factors(u, t) * pair_at(pack, t, lane % pack_pairs);
         }
@@ -98,8 +101,8 @@ SPTRSV_DEVICE void multiply_octets(Context& ctx, const Warp& warp, const warp_sh
   };
   const auto add_all = [&](int t, auto is_dense) {
     SPTRSV_UNROLL
-    for (int u = 0; u < Octets; ++u) {
-      if constexpr (Octets % 2 == 0 && Warp::template has_multiply_add<Scalar>) {
+    for (int u = 0; u < most_octets; ++u) {
+      if constexpr (most_octets % 2 == 0 && Warp::template has_multiply_add<Scalar>) {
         if (u % 2 == 0 && u < octets) {  // two octets at once
           const int i = t + lane % 4;
           const Scalar of_rows[2] = {factor_of(u, i, is_dense),
@@ -116,7 +119,7 @@ SPTRSV_DEVICE void multiply_octets(Context& ctx, const Warp& warp, const warp_sh
   for (; t < factors.dense_begin && t < terms; t += step) {
     add_all(t, std::false_type{});
   }
-  if constexpr (Octets == 1) {
+  if constexpr (most_octets == 1) {
     // An addition to a sum waits for the one before it, so that one octet needs several sums.
     rhs_pair<Scalar> others[3] = {};
     for (; t + 3 * step < factors.dense_end; t += 4 * step) {

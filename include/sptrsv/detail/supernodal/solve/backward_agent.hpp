@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/forest/forest_solver.hpp"
 #include "sptrsv/detail/supernodal/solve/backward_product.hpp"
@@ -43,10 +44,10 @@ struct backward_agent {
   using forests = forest_solver<Tuning, Scalar, Index, Offset, true, Params>;
   static constexpr int arrival_count = warps > forests::arrivals ? warps : forests::arrivals;
   struct shared_storage {
-    std::uint64_t arrivals[arrival_count];
+    array_of<std::uint64_t, arrival_count> arrivals;
     block_start start;
-    Scalar z[Columns * block_threads];
-    Scalar sums[Columns * block_threads];
+    array_of<Scalar, Columns * block_threads> z;
+    array_of<Scalar, Columns * block_threads> sums;
   };
   using params = Params;
 
@@ -133,7 +134,7 @@ struct backward_agent {
     }
     ctx.commit_copies();
     const auto pivot = p.pivot(ctx, node.first + (has_column ? column : 0));
-    Scalar mine[Columns] = {};
+    array_of<Scalar, Columns> mine = {};
     for (int c = 0; c < Columns && is_last && has_column && c < p.x.columns; ++c) {
       mine[c] = sum_of_tiles(ctx, p, half, c, work, column, warp);
     }
@@ -217,7 +218,7 @@ struct backward_agent {
     const bool finishes = team.rank() < k;
     const auto pivot = p.pivot(ctx, node.first + (finishes ? team.rank() : 0));
     const Scalar* const entries = panel - panel_row(work.begin, k) + column;
-    Scalar mine[Columns] = {};
+    array_of<Scalar, Columns> mine = {};
     for (std::int64_t base = work.begin; base < work.end; base += Team::size) {
       load_z(ctx, p, half, node, base + team.rank(), work.end, z + team.rank(), Team::size);
       if (copies && base == work.begin) {

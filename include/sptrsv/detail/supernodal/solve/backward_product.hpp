@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/supernodal/solve/team.hpp"
 
 namespace sptrsv::detail::supernodal {
@@ -20,8 +21,8 @@ struct backward_product {
   template <class Context>
   SPTRSV_DEVICE static void add_strip(Context& ctx, const params& p, const supernode& node, std::int64_t i,
                                       int count, int column, const Scalar* entries, const Scalar* z,
-                                      Scalar (&sums)[Columns]) {
-    Scalar added[Columns] = {};
+                                      array_of<Scalar, Columns>& sums) {
+    array_of<Scalar, Columns> added = {};
     const auto add = [&](int t) {
       SPTRSV_UNROLL
       for (int c = 0; c < Columns; ++c) {
@@ -61,8 +62,8 @@ struct backward_product {
   SPTRSV_DEVICE static void add_products(Context& ctx, const params& p, const supernode& node,
                                          std::int64_t base, std::int64_t end, int column, int group,
                                          int groups, const Scalar* entries, const Scalar* z,
-                                         Scalar (&sums)[Columns]) {
-    Scalar added[Columns] = {};
+                                         array_of<Scalar, Columns>& sums) {
+    array_of<Scalar, Columns> added = {};
     multiply<Capacity, false>(ctx, p, node, base, end, column, group, groups, entries, z, added);
     bool finite = true;
     for (int c = 0; c < Columns; ++c) {
@@ -84,7 +85,8 @@ struct backward_product {
   template <int Capacity, bool Checks, class Context>
   SPTRSV_DEVICE static void multiply(Context& ctx, const params& p, const supernode& node, std::int64_t base,
                                      std::int64_t end, int column, int group, int groups,
-                                     const Scalar* entries, const Scalar* z, Scalar (&sums)[Columns]) {
+                                     const Scalar* entries, const Scalar* z,
+                                     array_of<Scalar, Columns>& sums) {
     constexpr int at_once = Checks ? 1 : 8;
     const int k = static_cast<int>(node.columns);
     const int count = static_cast<int>(end - base < Capacity ? end - base : Capacity);
@@ -103,7 +105,7 @@ struct backward_product {
     };
     int t = group;
     for (; !Checks && t + (at_once - 1) * groups < diagonal; t += at_once * groups) {
-      Scalar factors[at_once];
+      array_of<Scalar, at_once> factors;
       SPTRSV_UNROLL
       for (int r = 0; r < at_once; ++r) {
         factors[r] = factor_in_diagonal(t + r * groups);
@@ -121,7 +123,7 @@ struct backward_product {
     }
     const Scalar* const first_below = entries + panel_row(base + below, k);
     for (; t + (at_once - 1) * groups < count; t += at_once * groups) {
-      Scalar factors[at_once];
+      array_of<Scalar, at_once> factors;
       SPTRSV_UNROLL
       for (int r = 0; r < at_once; ++r) {
         factors[r] = first_below[(t + r * groups - below) * k];

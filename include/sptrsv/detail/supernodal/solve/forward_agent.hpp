@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/forest/forest_solver.hpp"
 #include "sptrsv/detail/supernodal/solve/contributions.hpp"
@@ -41,9 +42,9 @@ struct forward_agent {
   using forests = forest_solver<Tuning, Scalar, Index, Offset, false, Params>;
   static constexpr int arrival_count = warps > forests::arrivals ? warps : forests::arrivals;
   struct shared_storage {
-    std::uint64_t arrivals[arrival_count];
+    array_of<std::uint64_t, arrival_count> arrivals;
     block_start start;
-    Scalar g[Columns * capacity];
+    array_of<Scalar, Columns * capacity> g;
   };
   using params = Params;
 

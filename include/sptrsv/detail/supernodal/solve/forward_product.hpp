@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/supernodal/solve/team.hpp"
 
 namespace sptrsv::detail::supernodal {
@@ -85,8 +86,8 @@ struct forward_product {
     const int end = begin + count < rows ? begin + count : rows;
     Scalar mine{};
     for (int t = 0; t < count; t += at_once) {
-      const Scalar* row_entries[at_once];
-      int row_counts[at_once];
+      array_of<const Scalar*, at_once> row_entries;
+      array_of<int, at_once> row_counts;
       SPTRSV_UNROLL
       for (int r = 0; r < at_once; ++r) {
         const std::int64_t i = row + begin + t + r;
@@ -98,7 +99,7 @@ struct forward_product {
         SPTRSV_UNROLL
         for (int e = 0; e < columns_at_once; ++e) {
           const int j = first + e * width;
-          Scalar of_g[Columns];
+          array_of<Scalar, Columns> of_g;
           SPTRSV_UNROLL
           for (int c = 0; c < Columns; ++c) {
             of_g[c] = j < k ? g[c * Capacity + j] : Scalar{};

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 
@@ -102,8 +103,8 @@ class task_lister {
     const std::vector<Index> order = in_order();
     list_.small.reserve(order.size());
     for (const Index s : order) {
-      joins = joins && level_[static_cast<std::size_t>(s)] == last_level;
-      last_level = level_[static_cast<std::size_t>(s)];
+      joins = joins && level_[at(s)] == last_level;
+      last_level = level_[at(s)];
       if (!is_small(s)) {
         add_large(s);
         joins = false;
@@ -137,7 +138,7 @@ class task_lister {
       return numbered;
     }
     const auto key = [&](Index s) {
-      return 2 * static_cast<std::size_t>(level_[static_cast<std::size_t>(s)]) + (is_small(s) ? 1 : 0);
+      return 2 * static_cast<std::size_t>(level_[at(s)]) + (is_small(s) ? 1 : 0);
     };
     std::vector<std::int64_t> begin(2 * static_cast<std::size_t>(list_.levels) + 1);
     for (const Index s : numbered) {
@@ -146,7 +147,7 @@ class task_lister {
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
     std::vector<Index> order(numbered.size());
     for (const Index s : numbered) {
-      order[static_cast<std::size_t>(begin[key(s)]++)] = s;
+      order[at(begin[key(s)]++)] = s;
     }
     return order;
   }
@@ -159,9 +160,7 @@ class task_lister {
   [[nodiscard]] bool is_small(std::int64_t s) const {
     return tree_.columns(s) <= 32 && tree_.entries(s) <= limits_.warp_entries && !is_share(s);
   }
-  [[nodiscard]] bool is_share(std::int64_t s) const {
-    return !is_share_.empty() && is_share_[static_cast<std::size_t>(s)] != 0;
-  }
+  [[nodiscard]] bool is_share(std::int64_t s) const { return !is_share_.empty() && is_share_[at(s)] != 0; }
   /// Returns whether several blocks share the panel.
   [[nodiscard]] bool is_shared(std::int64_t s) const {
     return !is_small(s) && tree_.entries(s) > limits_.tile_entries;
@@ -172,7 +171,7 @@ class task_lister {
 
   /// Adds a task of supernode s, `steps` later than the position of its level.
   void add(const task& made, std::int64_t s, std::int64_t steps) {
-    const std::int64_t position = steps_of_level * level_[static_cast<std::size_t>(s)] + steps;
+    const std::int64_t position = steps_of_level * level_[at(s)] + steps;
     if (steps != 0) {
       moved_begin_ = std::min(moved_begin_, list_.tasks.size());
       moved_end_ = list_.tasks.size() + 1;
@@ -193,8 +192,8 @@ class task_lister {
       return found;
     }
     std::int64_t left = row - tree_.columns(s);
-    for (std::int64_t a = tree_.parent[static_cast<std::size_t>(s)]; a >= 0 && found < limits_.lookahead;
-         a = tree_.parent[static_cast<std::size_t>(a)], ++found) {
+    for (std::int64_t a = tree_.parent[at(s)]; a >= 0 && found < limits_.lookahead;
+         a = tree_.parent[at(a)], ++found) {
       if (!backward_ && !is_shared(a)) {
         break;
       }
@@ -230,13 +229,13 @@ class task_lister {
     const auto [first, last] = range(positions_);
     std::vector<std::size_t> next(static_cast<std::size_t>(*std::max_element(first, last)) + 2);
     for (auto position = first; position != last; ++position) {
-      ++next[static_cast<std::size_t>(*position) + 1];
+      ++next[at(*position) + 1];
     }
     std::partial_sum(next.begin(), next.end(), next.begin());
     const auto [from, to] = range(list_.tasks);
     const std::vector<task> tasks(from, to);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      list_.tasks[begin + next[static_cast<std::size_t>(positions_[begin + i])]++] = tasks[i];
+      list_.tasks[begin + next[at(positions_[begin + i])]++] = tasks[i];
     }
   }
 

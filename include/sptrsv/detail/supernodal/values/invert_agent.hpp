@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/supernodal/values/norms.hpp"
 #include "sptrsv/detail/supernodal/values/panel_tiles.hpp"
 #include "sptrsv/detail/supernodal/values/tile_product.hpp"
@@ -36,10 +37,10 @@ struct invert_agent {
   static constexpr int block_threads = side * side / 4;
   using real = real_t<Scalar>;
   struct shared_storage {
-    Scalar n[side][stride];
-    Scalar v[side][stride];
+    array_of<Scalar, side, stride> n;
+    array_of<Scalar, side, stride> v;
     stored_column<Index, Offset> columns[Small ? small_columns : Tuning::max_width];
-    bool is_finite[block_threads / 32];
+    array_of<bool, block_threads / 32> is_finite;
   };
   struct params {
     stored_panels<Scalar, Index, Offset> from;
@@ -113,7 +114,7 @@ struct invert_agent {
   }
 
  private:
-  using tile = Scalar (&)[side][stride];
+  using tile = array_of<Scalar, side, stride>&;
 
   /// Returns whether what the threads of the block have loaded is finite. Orders shared memory; a barrier
   /// must follow before the next call.
@@ -124,7 +125,7 @@ struct invert_agent {
 
   /// Returns the sum over the row of the tile that has the number of this thread; 0 if there is none.
   template <class Context>
-  SPTRSV_DEVICE static real sum_of_row(Context& ctx, const Scalar (&n)[side][stride]) {
+  SPTRSV_DEVICE static real sum_of_row(Context& ctx, const array_of<Scalar, side, stride>& n) {
     real sum = 0;
     for (int l = 0; l < side && ctx.thread_rank() < side; ++l) {
       sum += magnitude(n[ctx.thread_rank()][l]);

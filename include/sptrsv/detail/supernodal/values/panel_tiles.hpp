@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/supernodal/values/stored_panels.hpp"
 
 namespace sptrsv::detail::supernodal {
@@ -46,41 +47,41 @@ class panel_tiles {
   /// Loads entries of C: the rows from `row` on, the columns from `first` on. `columns`: those of the panel,
   /// at the word that has row `row`. `use` maps an entry and its row to what the tile gets. Returns whether
   /// all that this thread loads is finite.
-  template <int Columns, int Rows, int Stride, class Use>
-  SPTRSV_DEVICE bool load_stored(Scalar (&to)[Rows][Stride], const column* columns, int row, int first,
-                                 const Use& use) {
-    static_assert(Rows <= 64, "a tile has rows of two words of the masks");
-    constexpr int batch = batch_of<Rows * Columns>;
+  template <int Columns, class Tile, class Use>
+  SPTRSV_DEVICE bool load_stored(Tile& to, const column* columns, int row, int first, const Use& use) {
+    constexpr int rows = length_of<Tile>;
+    static_assert(rows <= 64, "a tile has rows of two words of the masks");
+    constexpr int batch = batch_of<rows * Columns>;
     const int w = row / 32;
-    const bool has_second = Rows > 32 && w < (height_ - 1) / 32;
+    const bool has_second = rows > 32 && w < (height_ - 1) / 32;
     bool finite = true;
-    for (int begin = ctx_.thread_rank(); begin < Rows * Columns; begin += batch * Threads) {
-      column at[batch];
-      std::uint32_t bits[batch];
+    for (int begin = ctx_.thread_rank(); begin < rows * Columns; begin += batch * Threads) {
+      array_of<column, batch> at;
+      array_of<std::uint32_t, batch> bits;
       SPTRSV_UNROLL
       for (int t = 0; t < batch; ++t) {
         const int e = begin + t * Threads;
-        const int j = first + e / Rows;
-        const bool is_second = (row + e % Rows) / 32 != w;
+        const int j = first + e / rows;
+        const bool is_second = (row + e % rows) / 32 != w;
         at[t] = columns[j < columns_ ? j : first];
         const std::int64_t mask = masks_.mask(at[t].mask);
         const std::uint32_t word = from_.masks.word(ctx_, mask, w);
         const std::uint32_t next = has_second ? from_.masks.word(ctx_, mask, w + 1) : 0;
         at[t].rank += static_cast<Index>(is_second ? simt::bit_count(word) : 0);
-        bits[t] = j >= columns_ || j >= row + e % Rows ? 0 : is_second ? next : word;
+        bits[t] = j >= columns_ || j >= row + e % rows ? 0 : is_second ? next : word;
       }
-      Scalar v[batch];
+      array_of<Scalar, batch> v;
       SPTRSV_UNROLL
       for (int t = 0; t < batch; ++t) {
         const int e = begin + t * Threads;
-        v[t] = at[t].entry(ctx_, from_.stored, bits[t], (row + e % Rows) % 32);
+        v[t] = at[t].entry(ctx_, from_.stored, bits[t], (row + e % rows) % 32);
       }
       SPTRSV_UNROLL
       for (int t = 0; t < batch; ++t) {
         const int e = begin + t * Threads;
-        v[t] = use(v[t], row + e % Rows);
+        v[t] = use(v[t], row + e % rows);
         finite = finite & is_finite(v[t]);
-        to[e % Rows][e / Rows] = v[t];
+        to[e % rows][e / rows] = v[t];
       }
     }
     return finite;
@@ -88,8 +89,8 @@ class panel_tiles {
 
   /// Loads V, with its unit diagonal: the rows from `row` on, the columns from `first` on. Otherwise as
   /// load_stored.
-  template <int Columns, int Rows, int Stride>
-  SPTRSV_DEVICE bool load_inverse(Scalar (&to)[Rows][Stride], int row, int first) {
+  template <int Columns, class Tile>
+  SPTRSV_DEVICE bool load_inverse(Tile& to, int row, int first) {
     return load<Columns>(to, [&](int r, int c) {
       const int i = row + r;
       const int j = first + c;
@@ -98,8 +99,8 @@ class panel_tiles {
     });
   }
   /// Loads rows below the diagonal block. Rows that are not below it are zero. Otherwise as load_stored.
-  template <int Columns, int Rows, int Stride>
-  SPTRSV_DEVICE bool load_below(Scalar (&to)[Rows][Stride], int row, int first) {
+  template <int Columns, class Tile>
+  SPTRSV_DEVICE bool load_below(Tile& to, int row, int first) {
     const Scalar* const begin = below(row, first);
     return load<Columns>(to, [&](int r, int c) {
       const bool exists = row + r >= columns_ && row + r < height_ && first + c < columns_;
@@ -108,9 +109,9 @@ class panel_tiles {
   }
 
   /// Stores a tile of V.
-  template <int Columns, int Rows, int Stride>
-  SPTRSV_DEVICE void store_inverse(const Scalar (&from)[Rows][Stride], int row, int first) {
-    for (int e = ctx_.thread_rank(); e < Rows * Columns; e += Threads) {
+  template <int Columns, class Tile>
+  SPTRSV_DEVICE void store_inverse(const Tile& from, int row, int first) {
+    for (int e = ctx_.thread_rank(); e < length_of<Tile> * Columns; e += Threads) {
       const int i = row + e / Columns;
       const int j = first + e % Columns;
       if (i < columns_ && j < i) {
@@ -135,12 +136,13 @@ class panel_tiles {
                                                            : 8;
 
   /// Loads get(row, column) for each element of a tile.
-  template <int Columns, int Rows, int Stride, class Get>
-  SPTRSV_DEVICE bool load(Scalar (&to)[Rows][Stride], const Get& get) {
-    constexpr int batch = batch_of<Rows * Columns>;
+  template <int Columns, class Tile, class Get>
+  SPTRSV_DEVICE bool load(Tile& to, const Get& get) {
+    constexpr int rows = length_of<Tile>;
+    constexpr int batch = batch_of<rows * Columns>;
     bool finite = true;
-    for (int begin = ctx_.thread_rank(); begin < Rows * Columns; begin += batch * Threads) {
-      Scalar v[batch];
+    for (int begin = ctx_.thread_rank(); begin < rows * Columns; begin += batch * Threads) {
+      array_of<Scalar, batch> v;
       SPTRSV_UNROLL
       for (int t = 0; t < batch; ++t) {
         v[t] = get((begin + t * Threads) / Columns, (begin + t * Threads) % Columns);
@@ -199,7 +201,7 @@ class panel_tiles {
 /// Returns whether `v` is true in all threads of the block. Orders shared memory among them. `votes`: shared
 /// memory, one element per warp; a barrier must lie between two calls.
 template <int Threads, class Context>
-SPTRSV_DEVICE bool all_of_block(Context& ctx, bool (&votes)[Threads / 32], bool v) {
+SPTRSV_DEVICE bool all_of_block(Context& ctx, array_of<bool, Threads / 32>& votes, bool v) {
   const auto warp = ctx.template group<32>();
   const bool of_warp = warp.all(v);
   if (warp.rank() == 0) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/supernodal/values/invert_agent.hpp"
 #include "sptrsv/detail/supernodal/values/panel_tiles.hpp"
 #include "sptrsv/detail/supernodal/values/tile_product.hpp"
@@ -42,10 +43,10 @@ struct product_agent {
 
   struct shared_storage {
     // The rows are so long that the lanes of a warp read from different banks.
-    Scalar w[rows][depth + 4];
-    Scalar v[depth][columns + 4];
+    array_of<Scalar, rows, depth + 4> w;
+    array_of<Scalar, depth, columns + 4> v;
     stored_column<Index, Offset> columns_of_c[Small ? small_columns : Tuning::max_width];
-    bool is_finite[block_threads / 32];
+    array_of<bool, block_threads / 32> is_finite;
   };
   struct params {
     stored_panels<Scalar, Index, Offset> from;

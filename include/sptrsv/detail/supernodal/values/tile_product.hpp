@@ -1,9 +1,11 @@
 // Products of tiles in shared memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::detail::supernodal {
@@ -21,10 +23,10 @@ class thread_product {
       : row_(ctx.thread_rank() / column_stride), column_(ctx.thread_rank() % column_stride), sums_{} {}
 
   /// Adds left * right, where `left` has `Depth` columns and `right` as many rows.
-  template <int Depth, int Left, int Right>
-  SPTRSV_DEVICE void add(const Scalar (&left)[Rows][Left], const Scalar (&right)[Depth][Right]) {
+  template <int Depth, class Left, class Right>
+  SPTRSV_DEVICE void add(const Left& left, const Right& right) {
     for (int l = 0; l < Depth; ++l) {
-      Scalar of_right[ThreadColumns];
+      array_of<Scalar, ThreadColumns> of_right;
       SPTRSV_UNROLL
       for (int j = 0; j < ThreadColumns; ++j) {
         of_right[j] = right[l][column_ + j * column_stride];
@@ -54,7 +56,7 @@ class thread_product {
  private:
   int row_;
   int column_;
-  Scalar sums_[ThreadRows][ThreadColumns];
+  array_of<Scalar, ThreadRows, ThreadColumns> sums_;
 };
 
 /// The same on the tensor cores: the warps of a block have equal parts of the elements.
@@ -76,13 +78,13 @@ class warp_product {
         column_(warp_.index() % warp_columns * tile_columns * 8),
         sums_{} {}
 
-  template <int Depth, int Left, int Right>
-  SPTRSV_DEVICE void add(const Scalar (&left)[Rows][Left], const Scalar (&right)[Depth][Right]) {
+  template <int Depth, class Left, class Right>
+  SPTRSV_DEVICE void add(const Left& left, const Right& right) {
     static_assert(Depth % 4 == 0);
     const int outer = warp_.rank() / 4;
     const int inner = warp_.rank() % 4;
     for (int l = 0; l < Depth; l += 4) {
-      Scalar of_right[tile_columns];
+      array_of<Scalar, tile_columns> of_right;
       SPTRSV_UNROLL
       for (int j = 0; j < tile_columns; ++j) {
         of_right[j] = right[l + inner][column_ + j * 8 + outer];
@@ -115,7 +117,7 @@ class warp_product {
   Warp warp_;
   int row_;
   int column_;
-  Scalar sums_[tile_rows > 0 ? tile_rows : 1][tile_columns > 0 ? tile_columns : 1][2];
+  array_of<Scalar, std::max(tile_rows, 1), std::max(tile_columns, 1), 2> sums_;
 };
 
 /// warp_product where tensor cores multiply values of the type, otherwise thread_product.
@@ -134,11 +136,10 @@ using tile_product =
 
 /// Adds the products of the first `depth` columns of `left` to the sums, without the terms for which
 /// takes_part(l, column) is false.
-template <class Product, class Scalar, int Rows, int Left, int Depth, int Right, class TakesPart>
-SPTRSV_DEVICE void add_products_if(Product& sums, const Scalar (&left)[Rows][Left],
-                                   const Scalar (&right)[Depth][Right], int depth,
+template <class Product, class Left, class Right, class TakesPart>
+SPTRSV_DEVICE void add_products_if(Product& sums, const Left& left, const Right& right, int depth,
                                    const TakesPart& takes_part) {
-  sums.for_each([&](int i, int j, Scalar& sum) {
+  sums.for_each([&](int i, int j, auto& sum) {
     for (int l = 0; l < depth; ++l) {
       if (takes_part(l, j)) {
         sum = sum + left[i][l] * right[l][j];

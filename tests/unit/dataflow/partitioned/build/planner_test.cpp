@@ -242,7 +242,7 @@ TEST_F(PartitionedPlan, PacksLongRowsAmongShortOnesUnderHostileSchedules) {
         const auto quiet = build(a, f, s);
         ASSERT_TRUE(quiet);
         for (std::uint64_t seed = 1; seed < 3; ++seed) {
-          where.device().settings = hostile_settings(seed, static_cast<std::uint32_t>(seed));
+          where.device().settings = hostile_settings(seed, seed);
           const auto hostile = build(a, f, s);
           ASSERT_TRUE(hostile);
           EXPECT_EQ(hostile->packed_slices, quiet->packed_slices) << p.name << ", " << f.name() << s.name();

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/hybrid/choice.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/planner.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/level_tables.hpp"
@@ -107,14 +108,14 @@ class plan_search {
     profile.cells = cells.get();
     profile.levels = levels_;
     profile.partitions = found_.best.partitions;
-    profile.shape = costed_shapes()[static_cast<std::size_t>(found_.best.shape_index)];
+    profile.shape = costed_shapes()[at(found_.best.shape_index)];
     profile.shape.rhs_together = 1;
     profile.constants = cost_constants::of<Tuning>();
     profile.nanoseconds = found_.best.nanoseconds;
     const std::vector<std::int64_t> level_offsets = hybrid::level_offsets(profile);
     if (first_levels > 0) {
       const std::int64_t levels = std::min(first_levels, levels_ - 1);
-      return {levels, level_offsets[static_cast<std::size_t>(levels)], 0};
+      return {levels, level_offsets[at(levels)], 0};
     }
     return hybrid::best_cut(profile, level_offsets, triangle_.entries(), row_per_thread_costs());
   }
@@ -326,7 +327,7 @@ class plan_search {
     shapes::for_each([&](auto shape, int index) {
       constexpr shape_values s = values_of<decltype(shape)>();
       costed.push_back({s.tile_rows(), s.polled_pairs, shared_layout<Scalar, decltype(shape)>::rhs_together,
-                        static_cast<float>(Tuning::partitioned_shapes[index].tile_ns)});
+                        static_cast<float>(std::begin(Tuning::partitioned_shapes)[index].tile_ns)});
     });
     return costed;
   }

@@ -28,7 +28,7 @@ double narrow_nanoseconds(std::int64_t rows, std::int64_t entries, std::int64_t 
     // Takes the shape with enough lanes for a row among the shapes with few threads, which come first.
     constexpr shape_values values = values_of<decltype(shape)>();
     if (tile_ns == 0 || (values.shared_entries() < 2 * length && values.lanes > lanes)) {
-      tile_ns = Tuning::partitioned_shapes[index].tile_ns;
+      tile_ns = std::begin(Tuning::partitioned_shapes)[index].tile_ns;
       lanes = values.lanes;
     }
   });

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/global_entries.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/ordered_barrier.hpp"
@@ -187,8 +188,8 @@ class partition_solver {
     if constexpr (!Shape::streams) {
       rest = scaled_rhs(stage, row);
     }
-    Scalar value[entries];
-    int operand[entries];  // addresses of components in the x ring buffer
+    array_of<Scalar, entries> value;
+    array_of<int, entries> operand;  // addresses of components in the x ring buffer
     SPTRSV_UNROLL
     for (int i = 0; i < entries; ++i) {
       value[i] = Scalar{};
@@ -218,7 +219,7 @@ class partition_solver {
     barrier_.wait();
     // Critical path: from here to arrive_next() nothing is done that could be done before or after.
     unknown sum[2] = {rest, unknown{}};  // two sums, added in a fixed order: half the latency of one
-    unknown component[entries];
+    array_of<unknown, entries> component;
     SPTRSV_UNROLL
     for (int i = 0; i < entries; ++i) {
       component[i] = ctx_.template load_shared_at<unknown>(operand[i]);
@@ -252,7 +253,7 @@ class partition_solver {
   }
 
   /// Makes the compiler compute the addresses here, before the wait, and not where they are used.
-  SPTRSV_DEVICE void compute_addresses(const int (&operand)[entries], int target) {
+  SPTRSV_DEVICE void compute_addresses(const array_of<int, entries>& operand, int target) {
     int all = target;
     SPTRSV_UNROLL
     for (int i = 0; i < entries; ++i) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/shared_memory.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
@@ -28,7 +29,7 @@ class global_entries {
   SPTRSV_DEVICE unknown products(const unsigned char* stage, const unsigned char* in_memory,
                                  const slice_head& slice, const slice_offsets& offsets) const {
     const int width = lane_ / Shape::lanes < slice.global_rows() ? slice.global_width() : 0;
-    entry first[staged];
+    array_of<entry, staged> first;
     SPTRSV_UNROLL
     for (int i = 0; i < staged; ++i) {
       if (i < width) {
@@ -75,12 +76,13 @@ class global_entries {
     }
   }
 
-  template <int Entries>
-  SPTRSV_DEVICE unknown products(const entry (&entries)[Entries]) const {
-    stored_addresses<word, Entries> addresses;
-    polled_batch<flag, Entries> components;
+  template <class Entries>
+  SPTRSV_DEVICE unknown products(const Entries& entries) const {
+    constexpr int count = length_of<Entries>;
+    stored_addresses<word, count> addresses;
+    polled_batch<flag, count> components;
     SPTRSV_UNROLL
-    for (int k = 0; k < Entries; ++k) {
+    for (int k = 0; k < count; ++k) {
       addresses.of[k] = flag::address(solved_, entries[k].solve_index);
       components.set_zero(k);
       if (entries[k].solve_index >= 0) {
@@ -90,7 +92,7 @@ class global_entries {
     components.wait_together(ctx_, warp_, addresses);
     unknown sum[2] = {};
     SPTRSV_UNROLL
-    for (int k = 0; k < Entries; ++k) {
+    for (int k = 0; k < count; ++k) {
       sum[k % 2] = sum[k % 2] + entries[k].value * components.value(k);
     }
     return sum[0] + sum[1];

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/params.hpp"
 
@@ -56,8 +57,8 @@ class rhs_access {
  private:
   Context& ctx_;
   const kernel_params<Scalar>& p_;
-  const Scalar* b_[rhs_together];
-  Scalar* x_[rhs_together];
+  array_of<const Scalar*, rhs_together> b_;
+  array_of<Scalar*, rhs_together> x_;
 };
 
 }  // namespace sptrsv::detail::dataflow::partitioned
