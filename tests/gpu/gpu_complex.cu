@@ -4,6 +4,8 @@
 #include <cuda/std/complex>
 
 #include "contract/contract_fixture.hpp"
+#include "sptrsv/policy/level_set.hpp"
+#include "sptrsv/policy/sync_free_warp.hpp"
 #include "support/gpu_target.cuh"
 
 namespace sptrsv::testing {

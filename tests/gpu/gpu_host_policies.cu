@@ -1,5 +1,6 @@
 // Device memory given to host policies.
 #include "contract/bad_input_suite.hpp"
+#include "sptrsv/policy/sync_free_warp.hpp"
 #include "support/gpu_target.cuh"
 #include "support/subjects/host.hpp"
 

@@ -180,8 +180,8 @@ struct pack_agent {
       return;
     }
     const Offset first_slot = ctx.load_constant(p.offsets + solve_index / slice_rows);
-    const Offset width =
-        (ctx.load_constant(p.offsets + solve_index / slice_rows + 1) - first_slot) / slice_rows;
+    const auto width = static_cast<Offset>(
+        (ctx.load_constant(p.offsets + solve_index / slice_rows + 1) - first_slot) / slice_rows);
     const auto own_slots = static_cast<Offset>(first_slot + solve_index % slice_rows);
     if (solve_index >= p.size) {
       leave_empty(ctx, p, own_slots, width, warp.rank());
