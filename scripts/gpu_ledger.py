@@ -164,9 +164,8 @@ def outcome_of(check: Check, status: int, output: str) -> tuple[str, str]:
     said = [line for line in lines[-30:] if re.search(r"PASSED|FAILED|SUMMARY|^Ran|^OK|early reads|SKIPPED", line)]
     text = "; ".join(line.strip("= ") for line in said[-4:]) or (lines[-1] if lines else "")
     if check.tool == "racecheck" and status == 9:
-        kernels = set(re.findall(r"(?:Error|Warning): .*?Race reported.*? in (\S+)", output))
-        named = [kernel for kernel in kernels if not WITH_NAMED_BARRIERS.search(kernel)]
-        if kernels and not named:
+        kernels = set(re.findall(r"Race reported between \w+ access at (.*)\+0x", output))
+        if kernels and all(WITH_NAMED_BARRIERS.search(kernel) for kernel in kernels):
             return "passed", f"hazards at named barriers in {len(kernels)} kernels only; {text}"
     return ("passed" if status == 0 else "failed"), text[:300]
 

@@ -44,7 +44,7 @@ class Ledger(unittest.TestCase):
 
     def test_racecheck_may_name_kernels_with_named_barriers_only(self):
         check = gpu_ledger.Check("program", (), "racecheck", (), "program")
-        hazard = "========= Error: Potential Race reported between Write access in {}\n"
+        hazard = "========= Error: Race reported between Write access at void {}<double>(T1::params)+0x35c0\n"
         known = gpu_ledger.outcome_of(check, 9, hazard.format("dataflow::partitioned::agent"))
         self.assertEqual(known[0], "passed")
         self.assertEqual(gpu_ledger.outcome_of(check, 9, hazard.format("level_set::agent"))[0], "failed")
