@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds and runs the checks that need a GPU, and keeps a record of each in tests/gpu/ledger.json.
 
-usage: gpu_ledger.py --build FOLDER [--minutes N] [--jobs N] [--processes N]
+usage: gpu_ledger.py --build FOLDER [--minutes N] [--jobs N] [--processes N] [--only REGEX]
        gpu_ledger.py --missing | --write-summary
 
 A check is a program with its arguments, under a tool of compute-sanitizer or without one. Its record has the hash of
@@ -125,8 +125,8 @@ def all_checks() -> list[Check]:
         return Check(program, arguments, tool, sources[program], target or program)
 
     checks = [check(program) for program in sources if not program.startswith(("gpu_contract", "sptrsv_trial"))]
-    checks += [check(program, tuple(arguments), tool) for program, arguments in SANITIZED.items() for tool in TOOLS]
     checks += [check(program) for program in sources if program.startswith("gpu_contract")]
+    checks += [check(program, tuple(arguments), tool) for program, arguments in SANITIZED.items() for tool in TOOLS]
     trial_arguments = ("--seconds", "10", "--large-entries", "300000000")
     checks.append(check("sptrsv_trial", trial_arguments))
     library = tuple(
@@ -208,7 +208,9 @@ class Run:
 
 
 def needs_the_gpu_alone(check: Check) -> bool:
-    return bool(re.search("memory|threads", check.program)) or check.arguments[:1] == ("--seconds",)
+    """Returns whether a check needs most of the memory, as synccheck does for its barriers, or measures it."""
+    is_trial = check.arguments[:1] == ("--seconds",)
+    return is_trial or check.tool == "synccheck" or re.search("memory|threads", check.program) is not None
 
 
 def run_missing(missing: list[tuple[Check, str]], arguments: argparse.Namespace, ledger: dict) -> int:
@@ -286,6 +288,7 @@ def main() -> int:
     parser.add_argument("--build")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--jobs", type=int, default=1, help="compilers at a time")
+    parser.add_argument("--only", default="", help="a regular expression for the names of the checks")
     parser.add_argument("--processes", type=int, default=4, help="checks at a time")
     parser.add_argument("--missing", action="store_true")
     parser.add_argument("--write-summary", action="store_true")
@@ -295,7 +298,8 @@ def main() -> int:
         write_summary(ledger)
         return 0
     sources = Sources()
-    checks = [(check, sources.hash_of(check)) for check in all_checks()]
+    chosen = [check for check in all_checks() if re.search(arguments.only, check.name)]
+    checks = [(check, sources.hash_of(check)) for check in chosen]
     missing = [
         (check, identity)
         for check, identity in checks

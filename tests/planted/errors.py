@@ -1112,7 +1112,7 @@ ERRORS = (
         "a supernode is merged although its parent lacks one of its rows",
         "structure",
         "supernodal",
-        Edit(SN + "analysis/tree.hpp", "!at(f.nested, child.end - 1)", "false"),
+        Edit(SN + "analysis/tree.hpp", "!f.nested[at(child.end - 1)]", "false"),
     ),
     error(
         "the sums of the last tile are dropped",

@@ -69,7 +69,7 @@ TEST(AnyPolicy, RefusesUnknownNamesAndOptions) {
   EXPECT_EQ(
       refusal("fast"),
       invalid("there is no policy 'fast'; the policies are host_parallel, host_serial; this build has no "
-              "CUDA, which those of the GPU need"));
+              "CUDA, which those of the GPU need: build the library where nvcc is"));
   EXPECT_EQ(refusal("host_parallel threads=2"),
             invalid("the policy host_parallel has no option 'threads'; it has workers"));
   EXPECT_EQ(refusal("host_serial workers=2"),
@@ -226,7 +226,7 @@ TEST(AnyFactors, RefuseWorkspacesOfOthersAndUseAfterAMove) {
   EXPECT_EQ(
       refusal([&] { static_cast<void>(analyze_factors("fast", lu())); }),
       invalid("there is no policy 'fast'; the policies are host_parallel, host_serial; this build has no "
-              "CUDA, which those of the GPU need"));
+              "CUDA, which those of the GPU need: build the library where nvcc is"));
 }
 
 TEST(AnyIncomplete, IsAnalysedByEachMethod) {
