@@ -4,7 +4,7 @@
 - Relative links lead to files and headings that exist.
 - A measured figure that stands on several pages comes from one file: docs/measured.json names the figures, each with
   its pages and how they say it. The first page is the source, and the others agree with it, as far as they have digits.
-  The same sentence on a page that is not named there has to agree, too.
+  If a page that the file does not name says the same sentence, its figure must agree, too.
 - The tables of speed-ups by rows per level agree with docs/benchmark/report.md, with its figure and with each other.
 """
 

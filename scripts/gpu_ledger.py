@@ -38,7 +38,7 @@ TOOLS = {
     "synccheck": ["--tool", "synccheck", "--num-cuda-barriers", "65536"],
     "racecheck": ["--tool", "racecheck", "--print-limit", "100000"],
 }
-# Which programs run under these, with arguments that keep them short.
+# The programs that run under these tools, each with the arguments that make it run for a short time.
 SANITIZED = {
     "sptrsv_trial": ["sanitize"],
     "gpu_entry_points": [],
@@ -167,7 +167,7 @@ def outcome_of(check: Check, status: int, output: str) -> tuple[str, str]:
         kernels = set(re.findall(r"Race reported between \w+ access at (.*)\+0x", output))
         if kernels and all(WITH_NAMED_BARRIERS.search(kernel) for kernel in kernels):
             return "passed", f"hazards at named barriers in {len(kernels)} kernels only; {text}"
-    return ("passed" if status == 0 else "failed"), text[:300]
+    return ("passed" if status == 0 else "failed"), text.replace(f"{ROOT}/", "")[:300]
 
 
 def describe_machine() -> dict[str, str]:

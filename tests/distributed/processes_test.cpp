@@ -233,7 +233,8 @@ TEST(Processes, ListenAtTheInterfaceOfTheHostOnly) {
   first.join();
 }
 
-/// Who listens, but takes no connection, holds nobody longer than the time limit of the start.
+/// A process that connects to a port where nobody accepts the connection waits until the time limit of the
+/// start.
 TEST(Processes, AConnectionThatIsNotTakenEndsAtTheTimeLimit) {
   const int port = free_port();
   const detail::distributed::socket_owner listening(::socket(AF_INET, SOCK_STREAM, 0));

@@ -1,4 +1,4 @@
-// What most test programs include: it is compiled once for all of them.
+// The headers that most test programs include. The compiler reads them once for all of these programs.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -7,12 +7,12 @@ namespace sptrsv::testing {
 template <class Policy>
 struct subject {
   using policy_type = Policy;
-  /// Whether `analyze` may refuse a system for its size or shape.
+  /// True if `analyze` may refuse a system for its size or shape.
   static constexpr bool may_refuse = false;
   /// The largest backward error as a multiple of that of substitution; 1: rows are solved as in substitution,
   /// so that infinities are the same, too.
   static constexpr double growth = 1;
-  /// Whether a solver holds an index for each entry.
+  /// True if a solver of this policy stores an index for each entry.
   static constexpr bool holds_indices = true;
   static Policy make() { return {}; }
 };

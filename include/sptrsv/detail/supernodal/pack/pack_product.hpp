@@ -53,9 +53,9 @@ struct warp_share {
   }
 };
 
-/// Adds the products of octets, at most one for each element of `sums`, with a pack to `sums`, for the row
-/// and the pair of the lane. A sum has `terms` terms, of which the warp takes its part. The lanes of the warp
-/// call it together.
+/// Multiplies octets with a pack and adds the products to `sums`: one octet for each element of `sums` at
+/// most, each lane for its row and its pair of columns. A sum has `terms` terms; the warp adds its share of
+/// them. All lanes of the warp must call this function together.
 ///
 /// `pack`: shared memory, a row of 8 values for each term. The rows from `terms` on to a multiple of 4 are
 /// zero.
