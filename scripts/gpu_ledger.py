@@ -31,7 +31,6 @@ PAGE = ROOT / "docs/reliability.md"
 BEGIN = "<!-- by scripts/gpu_ledger.py --write-summary -->"
 END = "<!-- end -->"
 FOLDERS = ("include", "tests", ".", "tests/acceptance/trial", "benchmarks")  # where #include looks
-FAMILIES = ("sync_free", "scheduled", "dataflow", "scheme", "block", "supernodal")
 TOOLS = {
     "memcheck": ["--tool", "memcheck"],
     "initcheck": ["--tool", "initcheck"],
@@ -106,6 +105,13 @@ class Sources:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
+def families() -> list[str]:
+    """Returns the families of policies, as tests/CMakeLists.txt lists them."""
+    listed = re.search(r"^set\(families ([a-z_ ]+)\)", (ROOT / "tests/CMakeLists.txt").read_text(), re.MULTILINE)
+    assert listed is not None
+    return listed[1].split()
+
+
 def all_checks() -> list[Check]:
     """Returns the checks, the short ones first."""
     sources: dict[str, tuple[str, ...]] = {}
@@ -114,7 +120,7 @@ def all_checks() -> list[Check]:
             sources[path.stem] = (f"tests/gpu/{path.name}",)
     sources["gpu_translation_units"] += ("tests/gpu/gpu_translation_units_other.cu",)
     sources["gpu_c_tests"] = ("tests/gpu_compiled/gpu_pending_errors_in_c.cu", "src/c_interface.cpp")
-    for family in FAMILIES:
+    for family in families():
         for value in ("f64", "f32", "c64", "c128"):
             name = f"gpu_contract_{family}_{value}"
             sources[name] = (f"tests/gpu/gpu_contract_{value}.cu.in", f"tests/support/subjects/{family}.hpp")
