@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # usage: check_cuda.sh
 #
-# Checks two things with tools of CUDA that PyPI has (installed in build/cuda_tools; its packages of CUDA 12 have no
-# compiler): that the newest nvcc takes each public entry point with the default policy and with the others, as
-# tests/gpu/gpu_entry_points.cu has them; and that the machine code which the installed nvcc makes of the compiled
-# library, for one type and one architecture, is free of an error of ptxas.
+# Checks that the newest nvcc of PyPI (installed in build/cuda_tools; the packages of CUDA 12 have no compiler) takes
+# each public entry point with the default policy and with the others, as tests/gpu/gpu_entry_points.cu has them. With
+# the installed nvcc: that the machine code of the compiled library, for one type and one architecture, is free of an
+# error of ptxas; and that the program of README.md, made as its reader makes it, runs or says that there is no GPU.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
@@ -31,3 +31,9 @@ made="$folder/any_policy_f64_i32"
 sed 's/@value@/double/g; s/@index@/std::int32_t/g; s/@types@/f64_i32/g' src/any_policy.cpp.in > "$made.cpp"
 passed "$made.d" bash -c "nvcc -std=c++17 -O3 -DSPTRSV_COMPILED -arch=sm_90 -x cu -MD -MF $made.d -I include \
   -c $made.cpp -o $made.o && PATH=$cuda/bin:\$PATH python3 -B scripts/check_machine_code.py $made.o"
+
+programs="$folder/programs"
+python3 -B tests/docs/extract.py --output "$programs" README.md > /dev/null
+made="$programs/docs_readme_program_1"
+passed "$made.d" bash -c "nvcc -std=c++17 -arch=compute_90 -MD -MF $made.d -I include $made.cu -o $made \
+  && python3 -B tests/docs/run.py $made $made.json --gpu"
