@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "sptrsv.h"
-#include "sptrsv/any_policy.hpp"
+#include "sptrsv/any/any_policy.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 
 struct sptrsv_workspace {

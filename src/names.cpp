@@ -1,5 +1,5 @@
 // The names of the policies of the compiled library.
-#include "sptrsv/any_policy.hpp"
+#include "sptrsv/any/any_policy.hpp"
 #include "sptrsv/detail/any_solver/analyze.hpp"
 
 namespace sptrsv::detail {

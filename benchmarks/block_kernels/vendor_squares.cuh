@@ -13,8 +13,8 @@
 #include "common/gpu/cuda_handles.cuh"
 #include "common/measurement/statistics.hpp"
 #include "common/terminal/table.hpp"
-#include "sptrsv/detail/block/system.hpp"
 #include "sptrsv/detail/cusparse/handles.cuh"
+#include "sptrsv/detail/papers/block/block_system.hpp"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #include "sptrsv/device_matrix.hpp"
 

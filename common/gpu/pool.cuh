@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "sptrsv/detail/simt/cuda_check.cuh"
-#include "sptrsv/pool_memory_resource.cuh"
+#include "sptrsv/memory/pool_memory_resource.cuh"
 
 namespace sptrsv_common {
 

@@ -10,7 +10,7 @@
 
 #include "common/measurement/distributed_solves.cuh"
 #include "common/processes/processes.hpp"
-#include "sptrsv/process_team.cuh"
+#include "sptrsv/distributed/process_team.cuh"
 #ifdef SPTRSV_WITH_NVSHMEM
 #include "sptrsv/interop/nvshmem_puts.cuh"
 #endif

@@ -19,10 +19,10 @@
 #include "common/measurement/statistics.hpp"
 #include "common/systems/grid_factor.hpp"
 #include "common/systems/seeded_values.hpp"
-#include "sptrsv/detail/distributed/team.hpp"
+#include "sptrsv/detail/distributed/distributed_team.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/distributed.hpp"
-#include "sptrsv/thread_team.cuh"
+#include "sptrsv/distributed/thread_team.cuh"
 
 namespace sptrsv_common {
 

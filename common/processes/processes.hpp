@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "sptrsv/detail/distributed/meeting.hpp"
-#include "sptrsv/process_group.hpp"
+#include "sptrsv/distributed/process_group.hpp"
 
 namespace sptrsv_common {
 

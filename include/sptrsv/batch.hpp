@@ -1,5 +1,5 @@
 // The types of batches of small systems: their options, vectors and status. sptrsv/batched.hpp and
-// sptrsv/any_batch.hpp have the solvers.
+// sptrsv/any/any_batch.hpp have the solvers.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "sptrsv/batch.hpp"
+#include "sptrsv/detail/batched/batched_engine.hpp"
 #include "sptrsv/detail/batched/checks.hpp"
-#include "sptrsv/detail/batched/engine.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {

@@ -11,7 +11,7 @@
 
 #include "sptrsv/detail/base/check_space.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/distributed/engine.hpp"
+#include "sptrsv/detail/distributed/distributed_engine.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/policy/distributed.hpp"
 #include "sptrsv/policy/supernodal.hpp"
@@ -37,8 +37,8 @@ using detail::distributed::distributed_facts;
 /// A distributed system op(T) x = alpha b on one PE; the result of `analyze` with policy::distributed.
 ///
 /// Team is the type of the team of PEs. It says how they exchange data on the host and allocate memory that
-/// the kernels of all can store to; sptrsv/detail/distributed/team.hpp lists its functions. Each PE needs a
-/// GPU of its own, or a share of one that leaves room for the kernels of the others.
+/// the kernels of all can store to; sptrsv/detail/distributed/distributed_team.hpp lists its functions. Each
+/// PE needs a GPU of its own, or a share of one that leaves room for the kernels of the others.
 ///
 /// **Collective functions** are called by all PEs in the same order: `analyze`, `update_values`, `solve`,
 /// `status` and the destructor. All wait on the host until each PE has called them; `solve` then only

@@ -24,7 +24,7 @@
 #include "sptrsv/detail/base/whole_call.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/matrix.hpp"
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/options.hpp"
 #include "sptrsv/supernodal_matrix.hpp"
 
@@ -37,7 +37,7 @@ class sweeps;
 
 namespace detail {
 
-/// The host side of a policy; specialised in detail/<policy>/engine.hpp. Scalar is scalar_t<Value>.
+/// The host side of a policy; specialised in detail/<policy>/<policy>_engine.hpp. Scalar is scalar_t<Value>.
 ///
 ///   engine(const Policy&, const valued_pattern<Scalar, Index, Offset>&, const triangle_form&, max_rhs,
 ///          executor, resource);  // most engines take a pattern_view: they do not plan by values

@@ -1,11 +1,11 @@
 // The whole library, except what needs other libraries (sptrsv/policy/cusparse.hpp, sptrsv/interop/), the
 // search for schemes (sptrsv/scheme/search.hpp), solves over several GPUs (sptrsv/distributed.hpp), and the
-// classes of policies that are named at run time (sptrsv/any_policy.hpp), which compile all policies of the
-// list. A program that uses one policy compiles faster with the header of this policy alone
+// classes of policies that are named at run time (sptrsv/any/any_policy.hpp), which compile all policies of
+// the list. A program that uses one policy compiles faster with the header of this policy alone
 // (sptrsv/policy/<name>.hpp).
 #pragma once
 
-#include "sptrsv/any_solver.hpp"
+#include "sptrsv/any/any_solver.hpp"
 #include "sptrsv/batched.hpp"
 #include "sptrsv/cost_model.hpp"
 #include "sptrsv/device_colouring.hpp"
@@ -18,8 +18,8 @@
 #include "sptrsv/incomplete_lu.hpp"
 #include "sptrsv/io/matrix_market.hpp"
 #include "sptrsv/matrix.hpp"
-#include "sptrsv/memory_resource.hpp"
-#include "sptrsv/memory_resource_adapter.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource_adapter.hpp"
 #include "sptrsv/options.hpp"
 #include "sptrsv/orderings.hpp"
 #include "sptrsv/policy.hpp"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/generators/cholesky.hpp"
-#include "sptrsv/detail/distributed/engine.hpp"
+#include "sptrsv/detail/distributed/distributed_engine.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/policy/supernodal.hpp"
 #include "support/layout.hpp"

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "sptrsv/detail/distributed/team.hpp"
+#include "sptrsv/detail/distributed/distributed_team.hpp"
 
 namespace sptrsv::testing {
 namespace {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "sptrsv/detail/distributed/team.hpp"
+#include "sptrsv/detail/distributed/distributed_team.hpp"
 
 namespace sptrsv::testing {
 namespace {

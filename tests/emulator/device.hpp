@@ -11,7 +11,7 @@
 #include <string>
 
 #include "emulator/memory/memory.hpp"
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::emulator {
 

@@ -1,4 +1,4 @@
-// The executor of the emulator; sptrsv/detail/simt/executor.hpp documents the interface. Every call is
+// The executor of the emulator; sptrsv/detail/simt/simt_executor.hpp documents the interface. Every call is
 // complete when it returns, but for launch_together and what is enqueued after it.
 //
 // Device addresses cannot be dereferenced, neither by host code nor by a kernel. Use the executor (upload,
@@ -20,7 +20,7 @@
 
 #include "emulator/cluster.hpp"
 #include "emulator/context.hpp"
-#include "sptrsv/detail/simt/executor.hpp"
+#include "sptrsv/detail/simt/simt_executor.hpp"
 #include "sptrsv/host/executor.hpp"
 
 namespace sptrsv::emulator {

@@ -12,7 +12,7 @@
 
 #include "distributed/distributed_solve.hpp"
 #include "sptrsv/distributed.hpp"
-#include "sptrsv/thread_team.cuh"
+#include "sptrsv/distributed/thread_team.cuh"
 #include "support/gpu_target.cuh"
 
 namespace sptrsv::testing {

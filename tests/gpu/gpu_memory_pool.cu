@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "sptrsv/device_matrix.hpp"
-#include "sptrsv/memory_resource_adapter.hpp"
+#include "sptrsv/memory/memory_resource_adapter.hpp"
+#include "sptrsv/memory/pool_memory_resource.cuh"
 #include "sptrsv/policy/dataflow.hpp"
-#include "sptrsv/pool_memory_resource.cuh"
 
 namespace sptrsv::testing {
 namespace {

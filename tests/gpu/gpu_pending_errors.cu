@@ -11,6 +11,7 @@
 #include "sptrsv/batched.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/distributed.hpp"
+#include "sptrsv/distributed/thread_team.cuh"
 #include "sptrsv/factors.hpp"
 #include "sptrsv/incomplete_cholesky.hpp"
 #include "sptrsv/incomplete_lu.hpp"
@@ -22,7 +23,6 @@
 #include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/policy/sync_free_column.hpp"
 #include "sptrsv/sweeps.hpp"
-#include "sptrsv/thread_team.cuh"
 #include "support/gpu_target.cuh"
 #include "support/pending_error.cuh"
 

@@ -5,9 +5,9 @@
 #include <sstream>
 #include <vector>
 
-#include "sptrsv/any_policy.hpp"
+#include "sptrsv/any/any_policy.hpp"
 #include "sptrsv/distributed.hpp"
-#include "sptrsv/process_group.hpp"
+#include "sptrsv/distributed/process_group.hpp"
 #include "sptrsv/scheme/search.hpp"
 #include "sptrsv/sptrsv.hpp"
 

@@ -5,11 +5,11 @@ from planting import Edit, Error
 D = "include/sptrsv/detail/"
 PARTITIONED = D + "dataflow/partitioned/kernel/"
 SINGLE_BLOCK = D + "dataflow/single_block/"
-ROW_PER_THREAD = D + "dataflow/row_per_thread/agent.hpp"
+ROW_PER_THREAD = D + "dataflow/row_per_thread/row_per_thread_agent.hpp"
 ELIMINATION = D + "dataflow/row_elimination/"
 RUNS = ELIMINATION + "level_runs/"
-BLOCK = D + "block/agent.hpp"
-SCHEME = D + "scheme/"
+BLOCK = D + "papers/block/block_agent.hpp"
+SCHEME = D + "papers/scheme/"
 SN = D + "supernodal/"
 PARTITIONED_SLICES = D + "dataflow/partitioned/build/slices.hpp"
 LEVELS = D + "levels/levels_agent.hpp"
@@ -29,7 +29,7 @@ ERRORS = (
         "reset",
         "sync_free_warp",
         Edit(
-            D + "sync_free_warp/agent.hpp",
+            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
             "p.buffers.reset(ctx, start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank(), 32);",
             "",
         ),
@@ -38,7 +38,7 @@ ERRORS = (
         "sync_free_warp resets its own buffer",
         "parity",
         "sync_free_warp",
-        Edit(D + "sync_free_warp/agent.hpp", "start.half ^ 1u", "start.half"),
+        Edit(D + "papers/sync_free_warp/sync_free_warp_agent.hpp", "start.half ^ 1u", "start.half"),
     ),
     error(
         "the numbers of right-hand sides to reset are swapped",
@@ -95,26 +95,26 @@ ERRORS = (
         "sync_free_warp drops the tail of a long row",
         "tail",
         "sync_free_warp",
-        Edit(D + "sync_free_warp/agent.hpp", "e < end", "e + 32 < end", within="for (; e < end; e += 32)"),
+        Edit(D + "papers/sync_free_warp/sync_free_warp_agent.hpp", "e < end", "e + 32 < end", within="for (; e < end; e += 32)"),
     ),
     error(
         "sync_free_warp drops the last row",
         "bounds",
         "sync_free_warp",
-        Edit(D + "sync_free_warp/agent.hpp", "solve_index < p.size", "solve_index + 1 < p.size"),
+        Edit(D + "papers/sync_free_warp/sync_free_warp_agent.hpp", "solve_index < p.size", "solve_index + 1 < p.size"),
     ),
     error(
         "a shared warp counts its lanes by a wrong mask",
         "lanes",
         "sync_free_warp",
-        Edit(D + "row_wise/tile_rows.hpp", "lanes - 1", "lanes", within="warp.rank() & (lanes - 1)"),
+        Edit(D + "papers/row_wise/tile_rows.hpp", "lanes - 1", "lanes", within="warp.rank() & (lanes - 1)"),
     ),
     error(
         "a shared warp sums half of its lanes",
         "lanes",
         "sync_free_warp",
         Edit(
-            D + "row_wise/tile_rows.hpp",
+            D + "papers/row_wise/tile_rows.hpp",
             "summed_lanes",
             "summed_lanes / 2",
             within="simt::reduce(warp, sums[k], summed_lanes, simt::plus{})",
@@ -124,7 +124,7 @@ ERRORS = (
         "rows that share a warp reset the buffer that they write",
         "parity",
         "sync_free_warp",
-        Edit(D + "sync_free_warp/shared_agent.hpp", "start.half ^ 1u", "start.half"),
+        Edit(D + "papers/sync_free_warp/shared_agent.hpp", "start.half ^ 1u", "start.half"),
     ),
     # sync_free_thread and sync_free_fused
     error(
@@ -132,7 +132,7 @@ ERRORS = (
         "ticket",
         "sync_free_thread",
         Edit(
-            D + "sync_free_thread/agent.hpp",
+            D + "papers/sync_free_thread/sync_free_thread_agent.hpp",
             "start.block * block_threads",
             "static_cast<std::int64_t>(ctx.block_rank()) * block_threads",
         ),
@@ -142,7 +142,7 @@ ERRORS = (
         "progress",
         "sync_free_thread",
         Edit(
-            D + "row_wise/lane_rows.hpp",
+            D + "papers/row_wise/lane_rows.hpp",
             "entries.take(ctx, e, r.end, 1, {0, earlier})",
             "entries.take(ctx, e, r.end, 1, {0, earlier + 32})",
         ),
@@ -151,14 +151,14 @@ ERRORS = (
         "a lane drops the tail of its row",
         "tail",
         "sync_free_thread",
-        Edit(D + "row_wise/lane_rows.hpp", "end - e <= Entries", "end - e <= Entries + 1"),
+        Edit(D + "papers/row_wise/lane_rows.hpp", "end - e <= Entries", "end - e <= Entries + 1"),
     ),
     error(
         "sync_free_thread does not reset the other buffer",
         "reset",
         "sync_free_thread",
         Edit(
-            D + "sync_free_thread/agent.hpp",
+            D + "papers/sync_free_thread/sync_free_thread_agent.hpp",
             "p.system.buffers.reset(ctx, start.half ^ 1u, solve_index, start.rhs_to_reset, 0, 1);",
             "",
         ),
@@ -167,19 +167,19 @@ ERRORS = (
         "sync_free_fused resets its own buffer",
         "parity",
         "sync_free_fused",
-        Edit(D + "row_wise/fused_rows.hpp", "start.half ^ 1u", "start.half"),
+        Edit(D + "papers/row_wise/fused_rows.hpp", "start.half ^ 1u", "start.half"),
     ),
     error(
         "sync_free_fused drops the last row of a warp",
         "bounds",
         "sync_free_fused",
-        Edit(D + "row_wise/fused_rows.hpp", "solve_index < end_solve_index", "solve_index + 1 < end_solve_index"),
+        Edit(D + "papers/row_wise/fused_rows.hpp", "solve_index < end_solve_index", "solve_index + 1 < end_solve_index"),
     ),
     error(
         "sync_free_fused drops the last warp",
         "bounds",
         "sync_free_fused",
-        Edit(D + "sync_free_fused/agent.hpp", "number < p.warps", "number + 1 < p.warps"),
+        Edit(D + "papers/sync_free_fused/sync_free_fused_agent.hpp", "number < p.warps", "number + 1 < p.warps"),
     ),
     # Counted unknowns: sync_free_column and self_scheduled.
     error(
@@ -192,20 +192,20 @@ ERRORS = (
         "sync_free_column does not reset a sum",
         "reset",
         "sync_free_column",
-        Edit(D + "sync_free_column/agent.hpp", "p.far.restore_sum(ctx, i, mine);", ""),
+        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.far.restore_sum(ctx, i, mine);", ""),
     ),
     error(
         "sync_free_column does not reset a counter",
         "reset",
         "sync_free_column",
-        Edit(D + "sync_free_column/agent.hpp", "p.far.restore_count(ctx, i, outside);", ""),
+        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.far.restore_count(ctx, i, outside);", ""),
     ),
     error(
         "sync_free_column counts the next block's first row as its own",
         "bounds",
         "sync_free_column",
         Edit(
-            D + "sync_free_column/agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_agent.hpp",
             "column.first_index() - first_of_block < columns_per_block",
             "column.first_index() - first_of_block <= columns_per_block",
         ),
@@ -214,27 +214,27 @@ ERRORS = (
         "sync_free_column waits for one column of its block only",
         "count",
         "sync_free_column",
-        Edit(D + "sync_free_column/agent.hpp", "ctx.load_shared(count) != inside", "ctx.load_shared(count) == 0"),
+        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "ctx.load_shared(count) != inside", "ctx.load_shared(count) == 0"),
     ),
     error(
         "sync_free_column counts in shared memory before it adds",
         "flag",
         "sync_free_column",
         Edit(
-            D + "sync_free_column/agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_agent.hpp",
             "for (int k = 0; k < Columns; ++k) {\n      add_words(ctx, "
             "&shared.left_sum[rid][k], column.first_value() * solved[k]);\n    }",
             "ctx.reduce_add(&shared.in_degree[rid], Index{1}); ctx.fence_block(); for (int k = 0; k < Columns; ++k) "
             "{ add_words(ctx, &shared.left_sum[rid][k], column.first_value() * solved[k]); }",
         ),
-        Edit(D + "sync_free_column/agent.hpp", "ctx.reduce_add(&shared.in_degree[rid], Index{1});", ""),
+        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "ctx.reduce_add(&shared.in_degree[rid], Index{1});", ""),
     ),
     error(
         "sync_free_column reads the sum of another right-hand side",
         "index",
         "sync_free_column",
         Edit(
-            D + "sync_free_column/agent.hpp", "warp.rank()", "0", within="&shared.left_sum[warp.index()][warp.rank()]"
+            D + "papers/sync_free_column/sync_free_column_agent.hpp", "warp.rank()", "0", within="&shared.left_sum[warp.index()][warp.rank()]"
         ),
     ),
     error(
@@ -242,7 +242,7 @@ ERRORS = (
         "count",
         "sync_free_column",
         Edit(
-            D + "sync_free_column/agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_agent.hpp",
             "ctx.load_constant(p.in_degree + i) - inside",
             "ctx.load_constant(p.in_degree + i)",
         ),
@@ -252,7 +252,7 @@ ERRORS = (
         "index",
         "self_scheduled",
         Edit(
-            D + "self_scheduled/agent.hpp",
+            D + "papers/self_scheduled/self_scheduled_agent.hpp",
             "ctx.load_relaxed(p.unknowns.counts + wid)",
             "ctx.load_relaxed(p.unknowns.counts + (wid > 0 ? wid - 1 : wid))",
         ),
@@ -262,7 +262,7 @@ ERRORS = (
         "index",
         "self_scheduled",
         Edit(
-            D + "self_scheduled/agent.hpp",
+            D + "papers/self_scheduled/self_scheduled_agent.hpp",
             "p.unknowns.counts + j",
             "p.unknowns.counts + unknown_.wid",
             within="ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 28",
@@ -272,9 +272,9 @@ ERRORS = (
         "SLFR stores its component after it has counted",
         "flag",
         "self_scheduled",
-        Edit(D + "self_scheduled/agent.hpp", "ctx.store(p.unknowns.value(unknown_.wid, first + tile.rank()), x);", ""),
+        Edit(D + "papers/self_scheduled/self_scheduled_agent.hpp", "ctx.store(p.unknowns.value(unknown_.wid, first + tile.rank()), x);", ""),
         Edit(
-            D + "self_scheduled/agent.hpp",
+            D + "papers/self_scheduled/self_scheduled_agent.hpp",
             "column_.for_each(ctx, 0,\n                     [&](Index j, Scalar) { "
             "ctx.reduce_add(p.unknowns.counts + j, Index{1}); });",
             "column_.for_each(ctx, 0, [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); }); "
@@ -288,47 +288,47 @@ ERRORS = (
         "SLFC does not reset a sum",
         "reset",
         "self_scheduled",
-        Edit(D + "self_scheduled/agent.hpp", "p.unknowns.restore_sum(ctx, unknown_.wid, first + tile.rank());", ""),
+        Edit(D + "papers/self_scheduled/self_scheduled_agent.hpp", "p.unknowns.restore_sum(ctx, unknown_.wid, first + tile.rank());", ""),
     ),
     error(
         "self_scheduled does not reset a counter",
         "reset",
         "self_scheduled",
-        Edit(D + "self_scheduled/agent.hpp", "p.unknowns.restore_count(ctx, wid, solve.in_degree());", ""),
+        Edit(D + "papers/self_scheduled/self_scheduled_agent.hpp", "p.unknowns.restore_count(ctx, wid, solve.in_degree());", ""),
     ),
     error(
         "SLFC shuffles the solution of the first right-hand side",
         "lanes",
         "self_scheduled",
-        Edit(D + "self_scheduled/agent.hpp", "tile.shuffle(x, k)", "tile.shuffle(x, 0)"),
+        Edit(D + "papers/self_scheduled/self_scheduled_agent.hpp", "tile.shuffle(x, k)", "tile.shuffle(x, 0)"),
     ),
     # level_set
     error(
         "level_set drops the last row of a level",
         "bounds",
         "level_set",
-        Edit(D + "level_set/agent.hpp", "row < p.last_row", "row + 1 < p.last_row"),
+        Edit(D + "papers/level_set/level_set_agent.hpp", "row < p.last_row", "row + 1 < p.last_row"),
     ),
     error(
         "level_set steps too far from row to row",
         "bounds",
         "level_set",
         Edit(
-            D + "level_set/agent.hpp", "block_threads / Lanes", "block_threads", within="row += block_threads / Lanes"
+            D + "papers/level_set/level_set_agent.hpp", "block_threads / Lanes", "block_threads", within="row += block_threads / Lanes"
         ),
     ),
     error(
         "LEVC shuffles from a wrong lane",
         "lanes",
         "level_set",
-        Edit(D + "level_set/agent.hpp", "tile.shuffle(x, k % Tile::lanes)", "tile.shuffle(x, 0)"),
+        Edit(D + "papers/level_set/level_set_agent.hpp", "tile.shuffle(x, k % Tile::lanes)", "tile.shuffle(x, 0)"),
     ),
     error(
         "LEVC updates components without atomics",
         "atomic",
         "level_set",
         Edit(
-            D + "level_set/agent.hpp",
+            D + "papers/level_set/level_set_agent.hpp",
             "add_words(ctx, p.x + (first + k) * p.size + row, Scalar{} - value * solved[k]);",
             "Scalar* const to = p.x + (first + k) * p.size + row; ctx.store(to, ctx.load(to) - value * solved[k]);",
         ),
@@ -362,7 +362,7 @@ ERRORS = (
         "the sum of a row's squares is not reset",
         "reset",
         "block",
-        Edit(D + "block/triangle_rows.hpp", "ctx.store(sum, Scalar{});", ""),
+        Edit(D + "papers/block/triangle_rows.hpp", "ctx.store(sum, Scalar{});", ""),
     ),
     error("the mask of wide rows has a wrong bit", "lanes", "block", Edit(BLOCK, "1u << bit % 32", "1u << bit % 16")),
     error(
@@ -375,7 +375,7 @@ ERRORS = (
         "the last lane's row is not shared by the warp",
         "lanes",
         "block",
-        Edit(D + "block/gather.hpp", "warp.ballot(is_shared)", "warp.ballot(is_shared) & 0x7fffffffu"),
+        Edit(D + "papers/block/gather.hpp", "warp.ballot(is_shared)", "warp.ballot(is_shared) & 0x7fffffffu"),
     ),
     error(
         "a square stores its sum instead of adding it", "value", "block", Edit(BLOCK, "ctx.load(sum) + term", "term")
@@ -451,13 +451,13 @@ ERRORS = (
         "a sub-warp finds its buffered entries behind its own",
         "index",
         "scheme",
-        Edit(SCHEME + "agent.hpp", "other < warp.rank() / lanes * lanes", "other <= warp.rank() / lanes * lanes"),
+        Edit(SCHEME + "scheme_agent.hpp", "other < warp.rank() / lanes * lanes", "other <= warp.rank() / lanes * lanes"),
     ),
     error(
         "the last buffered entry of a node is not copied",
         "tail",
         "scheme",
-        Edit(SCHEME + "agent.hpp", "k < entries", "k + 1 < entries"),
+        Edit(SCHEME + "scheme_agent.hpp", "k < entries", "k + 1 < entries"),
     ),
     # dataflow, row_per_thread path
     error(
@@ -547,12 +547,12 @@ ERRORS = (
         "early",
         "partitioned",
         Edit(
-            PARTITIONED + "agent.hpp",
+            PARTITIONED + "partitioned_agent.hpp",
             "if (writes) {\n      ctx_.store_shared_at(target, x);\n    }",
             "barrier_.arrive_next(); if (writes) { ctx_.store_shared_at(target, x); }",
         ),
         Edit(
-            PARTITIONED + "agent.hpp",
+            PARTITIONED + "partitioned_agent.hpp",
             "barrier_.arrive_next();",
             "",
             within="barrier_.arrive_next();\n    if (writes) {\n      flag::publish",
@@ -563,26 +563,26 @@ ERRORS = (
         "index",
         "partitioned",
         Edit(
-            PARTITIONED + "agent.hpp", "zero_slot_ - 1", "zero_slot_ / 2 - 1", within="solve_index & (zero_slot_ - 1)"
+            PARTITIONED + "partitioned_agent.hpp", "zero_slot_ - 1", "zero_slot_ / 2 - 1", within="solve_index & (zero_slot_ - 1)"
         ),
     ),
     error(
         "partitioned does not reset the other buffer",
         "reset",
         "partitioned",
-        Edit(PARTITIONED + "agent.hpp", "flag::reset(ctx_, flag::address(other_, solve_index));", ""),
+        Edit(PARTITIONED + "partitioned_agent.hpp", "flag::reset(ctx_, flag::address(other_, solve_index));", ""),
     ),
     error(
         "partitioned does not reset the columns of earlier solves",
         "reset",
         "partitioned",
-        Edit(PARTITIONED + "agent.hpp", "group * rhs_together < start_.rhs_to_reset", "group < 0"),
+        Edit(PARTITIONED + "partitioned_agent.hpp", "group * rhs_together < start_.rhs_to_reset", "group < 0"),
     ),
     error(
         "the wait for right-hand sides leaves one group too many",
         "copies",
         "partitioned",
-        Edit(PARTITIONED + "agent.hpp", "ctx_.template wait_copies<2>();", "ctx_.template wait_copies<3>();"),
+        Edit(PARTITIONED + "partitioned_agent.hpp", "ctx_.template wait_copies<2>();", "ctx_.template wait_copies<3>();"),
     ),
     error(
         "the wait for a packed slice leaves one group too many",
@@ -601,7 +601,7 @@ ERRORS = (
         "index",
         "partitioned",
         Edit(
-            PARTITIONED + "agent.hpp",
+            PARTITIONED + "partitioned_agent.hpp",
             "pipeline_.copy(2, now.next, now.next_bytes());",
             "pipeline_.copy(1, now.next, now.next_bytes());",
         ),
@@ -611,7 +611,7 @@ ERRORS = (
         "index",
         "partitioned",
         Edit(
-            PARTITIONED + "agent.hpp",
+            PARTITIONED + "partitioned_agent.hpp",
             "prefetch_rhs(pipeline_.stage(1), next);",
             "prefetch_rhs(pipeline_.stage(0), next);",
         ),
@@ -620,7 +620,7 @@ ERRORS = (
         "the last tile of a warp group is dropped",
         "bounds",
         "partitioned",
-        Edit(PARTITIONED + "agent.hpp", "tile >= tiles_", "tile + warp_groups >= tiles_"),
+        Edit(PARTITIONED + "partitioned_agent.hpp", "tile >= tiles_", "tile + warp_groups >= tiles_"),
     ),
     error(
         "the last warp group hands on its turn to itself",
@@ -642,7 +642,7 @@ ERRORS = (
         "a partition is taken by block and not by ticket",
         "ticket",
         "partitioned",
-        Edit(PARTITIONED + "agent.hpp", "static_cast<std::uint32_t>(start_.block)", "ctx_.block_rank()"),
+        Edit(PARTITIONED + "partitioned_agent.hpp", "static_cast<std::uint32_t>(start_.block)", "ctx_.block_rank()"),
     ),
     # dataflow, single_block path
     error(
@@ -684,7 +684,7 @@ ERRORS = (
         "early",
         "single_block",
         Edit(
-            SINGLE_BLOCK + "shared_memory.hpp",
+            SINGLE_BLOCK + "single_block_shared_memory.hpp",
             "ctx.template barrier_wait<Shape::block_threads>(filled);\n"
             "    ctx.template barrier_arrive<Shape::block_threads>(emptied);",
             "ctx.template barrier_arrive<Shape::block_threads>(emptied);\n"
@@ -696,7 +696,7 @@ ERRORS = (
         "early",
         "single_block",
         Edit(
-            SINGLE_BLOCK + "shared_memory.hpp",
+            SINGLE_BLOCK + "single_block_shared_memory.hpp",
             "ctx.template barrier_wait<Shape::block_threads>(emptied);",
             "",
         ),
@@ -729,7 +729,7 @@ ERRORS = (
         "bounds",
         "single_block_schedule single_block",
         Edit(
-            SINGLE_BLOCK + "schedule.hpp",
+            SINGLE_BLOCK + "single_block_schedule.hpp",
             "known->second >= oldest_slot(tile)",
             "known->second >= oldest_slot(tile - 1)",
         ),
@@ -740,7 +740,7 @@ ERRORS = (
         "ticket",
         "hybrid",
         Edit(
-            PARTITIONED + "agent.hpp",
+            PARTITIONED + "partitioned_agent.hpp",
             "static_cast<std::uint32_t>(start_.block) - p_.share.first_block",
             "static_cast<std::uint32_t>(start_.block)",
         ),
@@ -749,7 +749,7 @@ ERRORS = (
         "a launch takes its blocks for those of the solve",
         "ticket",
         "hybrid",
-        Edit(PARTITIONED + "agent.hpp", "p.share.solve_blocks", "ctx.grid_blocks()"),
+        Edit(PARTITIONED + "partitioned_agent.hpp", "p.share.solve_blocks", "ctx.grid_blocks()"),
     ),
     error(
         "the first launch of a solve takes its blocks for those of the solve",
@@ -761,20 +761,20 @@ ERRORS = (
         "a rewritten right-hand side uses a factor twice",
         "index",
         "row_elimination",
-        Edit(ELIMINATION + "rhs_agent.hpp", "++next;", ""),
+        Edit(ELIMINATION + "row_elimination_rhs_agent.hpp", "++next;", ""),
     ),
     error(
         "the factors of a row are counted without the rows before",
         "index",
         "row_elimination",
-        Edit(ELIMINATION + "rhs_agent.hpp", "simt::exclusive_sum(warp, count)", "0 * simt::exclusive_sum(warp, count)"),
+        Edit(ELIMINATION + "row_elimination_rhs_agent.hpp", "simt::exclusive_sum(warp, count)", "0 * simt::exclusive_sum(warp, count)"),
     ),
     error(
         "rewritten right-hand sides are stored by rows",
         "index",
         "row_elimination",
         Edit(
-            ELIMINATION + "rhs_agent.hpp",
+            ELIMINATION + "row_elimination_rhs_agent.hpp",
             "column * p.size + substitution_index",
             "substitution_index * p.b.columns + column",
         ),
@@ -783,26 +783,26 @@ ERRORS = (
         "the factors of a rewritten row are stored in another order",
         "index",
         "row_elimination",
-        Edit(ELIMINATION + "agents.hpp", "r.inside - warp.rank()", "warp.rank() - 1"),
+        Edit(ELIMINATION + "row_elimination_agents.hpp", "r.inside - warp.rank()", "warp.rank() - 1"),
     ),
     error(
         "the lengths of listed rows come from the lane itself",
         "lanes",
         "row_elimination",
-        Edit(ELIMINATION + "agents.hpp", "warp.shuffle(length, r.needs)", "warp.shuffle(length, warp.rank())"),
+        Edit(ELIMINATION + "row_elimination_agents.hpp", "warp.shuffle(length, r.needs)", "warp.shuffle(length, warp.rank())"),
     ),
     error(
         "lanes take eliminated entries of a later chunk as if they were of the first one",
         "lanes",
         "level_runs",
-        Edit(RUNS + "rows.hpp", "warp.rank() - 1 - made.eliminated", "warp.rank() - 1"),
+        Edit(RUNS + "level_runs_rows.hpp", "warp.rank() - 1 - made.eliminated", "warp.rank() - 1"),
     ),
     error(
         "the list of a rewritten right-hand side begins with that of the row",
         "index",
         "level_runs",
         Edit(
-            RUNS + "agents.hpp",
+            RUNS + "level_runs_agents.hpp",
             "ctx.load_constant(p.slots + r.needs) + (of_rhs ? length : Offset{0})",
             "ctx.load_constant(p.slots + r.needs)",
         ),
@@ -811,13 +811,13 @@ ERRORS = (
         "eliminated rows are subtracted with the factor of another lane",
         "lanes",
         "row_elimination",
-        Edit(ELIMINATION + "rows.hpp", "warp.shuffle(eliminated.factor, lane)", "warp.shuffle(eliminated.factor, 1)"),
+        Edit(ELIMINATION + "row_elimination_rows.hpp", "warp.shuffle(eliminated.factor, lane)", "warp.shuffle(eliminated.factor, 1)"),
     ),
     error(
         "further entries of a rewritten right-hand side are those of the first right-hand side",
         "index",
         "level_runs",
-        Edit(RUNS + "rhs_agent.hpp", "rhs(ctx, p, needs, column)", "rhs(ctx, p, needs, 0)"),
+        Edit(RUNS + "level_runs_rhs_agent.hpp", "rhs(ctx, p, needs, column)", "rhs(ctx, p, needs, 0)"),
     ),
     error(
         "the kernel combines right-hand sides without alpha",
@@ -1065,7 +1065,7 @@ ERRORS = (
         "zeros by structure take part where values are not finite",
         "values",
         "supernodal",
-        Edit(SN + "solve/team.hpp", "i >= node.range_columns", "i >= 0"),
+        Edit(SN + "solve/supernodal_team.hpp", "i >= node.range_columns", "i >= 0"),
     ),
     error(
         "an inverse keeps what is zero by structure",
@@ -1222,7 +1222,7 @@ ERRORS = (
         "supernodal, packs, takes tasks by block and not by ticket",
         "ticket",
         "supernodal",
-        Edit(SN + "pack/pack.hpp", "p.tasks + block / p.sharers", "p.tasks + ctx.block_rank() / p.sharers"),
+        Edit(SN + "pack/supernodal_pack.hpp", "p.tasks + block / p.sharers", "p.tasks + ctx.block_rank() / p.sharers"),
     ),
     error(
         "packs of supernodes do not reset their contributions",
@@ -1248,7 +1248,7 @@ ERRORS = (
         "packs of supernodes reset the buffer that they write",
         "parity",
         "supernodal",
-        Edit(SN + "pack/pack.hpp", "start.half ^ 1u", "start.half"),
+        Edit(SN + "pack/supernodal_pack.hpp", "start.half ^ 1u", "start.half"),
     ),
     error(
         "packs of supernodes do not reset x or partial sums",
@@ -1288,20 +1288,20 @@ ERRORS = (
         "all blocks of a task solve the same packs of supernodes",
         "state",
         "supernodal_factors",
-        Edit(SN + "pack/pack.hpp", "block % p.sharers", "0"),
+        Edit(SN + "pack/supernodal_pack.hpp", "block % p.sharers", "0"),
     ),
     error(
         "packs of supernodes do not find out which solves came before",
         "state",
         "supernodal_factors",
-        Edit(SN + "pack/pack.hpp", "ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));", ""),
+        Edit(SN + "pack/supernodal_pack.hpp", "ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));", ""),
     ),
     # Incomplete factorisations
     error(
         "a step of a factorisation does not wait for its operands",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "agent.hpp", "(known & needed) == needed", "true"),
+        Edit(INCOMPLETE + "incomplete_agent.hpp", "(known & needed) == needed", "true"),
     ),
     error(
         "a step of an LU row in registers does not wait for its operands",
@@ -1464,7 +1464,7 @@ ERRORS = (
         "ticket",
         "incomplete",
         Edit(
-            INCOMPLETE + "agent.hpp",
+            INCOMPLETE + "incomplete_agent.hpp",
             "warp.shuffle(ticket.block, 0)",
             "warp.shuffle(ticket.block, 0) == 0 ? p.tasks - 1 : warp.shuffle(ticket.block, 0) - 1",
         ),
@@ -1485,7 +1485,7 @@ ERRORS = (
         "bounds",
         "incomplete",
         Edit(
-            INCOMPLETE + "agent.hpp",
+            INCOMPLETE + "incomplete_agent.hpp",
             "simt::lowest_bit(after)",
             "simt::lowest_bit(after) + 1",
         ),
@@ -1511,19 +1511,19 @@ ERRORS = (
         "the first breakdown is reset for this factorisation",
         "parity",
         "incomplete",
-        Edit(INCOMPLETE + "agent.hpp", "half ^ 1u", "half", within="first_breakdown[half ^ 1u], all_finite"),
+        Edit(INCOMPLETE + "incomplete_agent.hpp", "half ^ 1u", "half", within="first_breakdown[half ^ 1u], all_finite"),
     ),
     error(
         "Cholesky does not conjugate",
         "value",
         "incomplete",
-        Edit(INCOMPLETE + "agent.hpp", "conjugate(row.now.seen.value())", "row.now.seen.value()"),
+        Edit(INCOMPLETE + "incomplete_agent.hpp", "conjugate(row.now.seen.value())", "row.now.seen.value()"),
     ),
     error(
         "a pivot without a safe reciprocal is not divided by",
         "value",
         "incomplete",
-        Edit(INCOMPLETE + "agent.hpp", "!pivot.is_safe()", "false"),
+        Edit(INCOMPLETE + "incomplete_agent.hpp", "!pivot.is_safe()", "false"),
     ),
     error(
         "the operands of a step leave out the last entry of a row",
@@ -1536,14 +1536,14 @@ ERRORS = (
         "a batch does not wait for its right-hand sides",
         "copy",
         "batched",
-        Edit(BATCHED + "agent.hpp", "ctx.template wait_copies<0>();", "ctx.template wait_copies<1>();"),
+        Edit(BATCHED + "batched_agent.hpp", "ctx.template wait_copies<0>();", "ctx.template wait_copies<1>();"),
     ),
     error(
         "the plan of a batch leaves out the last lane",
         "bounds",
         "batched",
         Edit(
-            BATCHED + "plan.hpp",
+            BATCHED + "batched_plan.hpp",
             "static_cast<std::uint32_t>(count)",
             "static_cast<std::uint32_t>(count > 1 ? count - 1 : count)",
         ),
@@ -1552,19 +1552,19 @@ ERRORS = (
         "the plan of a batch announces values a step too late",
         "order",
         "batched",
-        Edit(BATCHED + "plan.hpp", "lane - values_ahead * lanes()", "lane - (values_ahead - 1) * lanes()"),
+        Edit(BATCHED + "batched_plan.hpp", "lane - values_ahead * lanes()", "lane - (values_ahead - 1) * lanes()"),
     ),
     error(
         "the lanes of a batch keep the sum of the row before",
         "reset",
         "batched",
-        Edit(BATCHED + "agent.hpp", "return step.is_last() ? pack{} : sum;", "return sum;"),
+        Edit(BATCHED + "batched_agent.hpp", "return step.is_last() ? pack{} : sum;", "return sum;"),
     ),
     error(
         "lanes of a batch without systems read past the values",
         "bounds",
         "batched",
-        Edit(BATCHED + "agent.hpp", "own < groups", "true"),
+        Edit(BATCHED + "batched_agent.hpp", "own < groups", "true"),
     ),
     error(
         "the systems of a batch that are solved together have the values of one",
@@ -1580,26 +1580,26 @@ ERRORS = (
         "a batch does not divide by pivots without a safe reciprocal",
         "value",
         "batched",
-        Edit(BATCHED + "agent.hpp", "!is_finite(solved.of[u])", "false"),
+        Edit(BATCHED + "batched_agent.hpp", "!is_finite(solved.of[u])", "false"),
     ),
     error(
         "the status of a batch is that of the last right-hand side",
         "value",
         "batched",
-        Edit(BATCHED + "agent.hpp", "found < first_nonfinite[u] ? found : first_nonfinite[u]", "found"),
+        Edit(BATCHED + "batched_agent.hpp", "found < first_nonfinite[u] ? found : first_nonfinite[u]", "found"),
     ),
     # Solves over several devices.
     error(
         "a PE resets the buffer of the solve that runs",
         "parity",
         "distributed",
-        Edit(DISTRIBUTED + "engine.hpp", "buffer_of(solves_ + inbox_buffers - 1)", "buffer_of(solves_)"),
+        Edit(DISTRIBUTED + "distributed_engine.hpp", "buffer_of(solves_ + inbox_buffers - 1)", "buffer_of(solves_)"),
     ),
     error(
         "a PE does not reset what it has received",
         "reset",
         "distributed",
-        Edit(DISTRIBUTED + "agent.hpp", "i < p.received_count", "i < 0"),
+        Edit(DISTRIBUTED + "distributed_agent.hpp", "i < p.received_count", "i < 0"),
     ),
     error(
         "a forest has columns of another PE",
@@ -1627,7 +1627,7 @@ ERRORS = (
         "a PE leaves too little room on its device for the kernels of others",
         "order",
         "distributed",
-        Edit(DISTRIBUTED + "engine.hpp", "std::min(share_of_device_, share)", "share_of_device_"),
+        Edit(DISTRIBUTED + "distributed_engine.hpp", "std::min(share_of_device_, share)", "share_of_device_"),
     ),
     error(
         "a PE does not wait for others that are behind",
@@ -1649,7 +1649,7 @@ ERRORS = (
         "a PE resets one right-hand side too few",
         "bounds",
         "distributed",
-        Edit(DISTRIBUTED + "engine.hpp", "used_rhs_ = p.x.columns", "used_rhs_ = p.x.columns - 1"),
+        Edit(DISTRIBUTED + "distributed_engine.hpp", "used_rhs_ = p.x.columns", "used_rhs_ = p.x.columns - 1"),
     ),
     error(
         "a PE signals before its values have arrived",

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/any_policy.hpp"
+#include "sptrsv/any/any_policy.hpp"
 #include "sptrsv/detail/any_solver/policy_options.hpp"
 
 namespace sptrsv::testing {

@@ -1,6 +1,6 @@
 // The policy scheme, in the emulator: all schemes that a search tries, features, the model that chooses, and
 // what is refused.
-#include "sptrsv/detail/scheme/model.hpp"
+#include "sptrsv/detail/papers/scheme/model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
-#include "sptrsv/detail/scheme/queues.hpp"
+#include "sptrsv/detail/papers/scheme/queues.hpp"
 #include "sptrsv/scheme/space.hpp"
 #include "support/emulator_target.hpp"
 #include "support/subjects/scheme.hpp"

@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "sptrsv/any_solver.hpp"
+#include "sptrsv/any/any_solver.hpp"
 #include "sptrsv/matrix.hpp"
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/options.hpp"
 #include "sptrsv/solver.hpp"
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::testing {
 

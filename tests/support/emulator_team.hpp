@@ -1,4 +1,4 @@
-// The PEs of an emulated cluster as a team (sptrsv/detail/distributed/team.hpp).
+// The PEs of an emulated cluster as a team (sptrsv/detail/distributed/distributed_team.hpp).
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "emulator/executor.hpp"
-#include "sptrsv/detail/distributed/team.hpp"
+#include "sptrsv/detail/distributed/distributed_team.hpp"
 
 namespace sptrsv::testing {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::testing {
 

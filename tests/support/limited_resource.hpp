@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sptrsv/error.hpp"
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::testing {
 

@@ -4,7 +4,7 @@
 #include <new>
 #include <string>
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv {
 

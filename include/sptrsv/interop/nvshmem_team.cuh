@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/distributed/team.hpp"
+#include "sptrsv/detail/distributed/distributed_team.hpp"
 #include "sptrsv/detail/simt/cuda_check.cuh"
-#include "sptrsv/process_team.cuh"
+#include "sptrsv/distributed/process_team.cuh"
 
 namespace sptrsv {
 

@@ -63,7 +63,7 @@ auto analyze(const Matrix& a, const system_options& options = {}, Stream stream 
 
 }  // namespace sptrsv
 
-#include "sptrsv/detail/automatic/engine.hpp"
+#include "sptrsv/detail/automatic/automatic_engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

@@ -4,7 +4,7 @@
 // CUDA::cusparse) of CUDA 12.4 or newer. Without nvcc, the header declares the policy only.
 #pragma once
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::policy {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/row_order.hpp"
 #include "sptrsv/types.hpp"
 
@@ -325,7 +325,7 @@ using dataflow_single = basic_dataflow<dataflow_single_tuning>;
 }  // namespace policy
 }  // namespace sptrsv
 
-#include "sptrsv/detail/dataflow/engine.hpp"
+#include "sptrsv/detail/dataflow/dataflow_engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

@@ -37,4 +37,4 @@ struct host_parallel {
 
 }  // namespace sptrsv::policy
 
-#include "sptrsv/detail/host_parallel/engine.hpp"
+#include "sptrsv/detail/host_parallel/host_parallel_engine.hpp"

@@ -16,4 +16,4 @@ struct host_serial {
 
 }  // namespace sptrsv::policy
 
-#include "sptrsv/detail/host_serial/engine.hpp"
+#include "sptrsv/detail/host_serial/host_serial_engine.hpp"

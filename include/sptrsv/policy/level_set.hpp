@@ -1,7 +1,7 @@
 // The policy level_set: level scheduling.
 #pragma once
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/orientation.hpp"
 
 namespace sptrsv {
@@ -70,7 +70,7 @@ using level_set = basic_level_set<>;
 }  // namespace policy
 }  // namespace sptrsv
 
-#include "sptrsv/detail/level_set/engine.hpp"
+#include "sptrsv/detail/papers/level_set/level_set_engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

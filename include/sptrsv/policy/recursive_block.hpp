@@ -1,7 +1,7 @@
 // The policy recursive_block: triangles that are halved recursively.
 #pragma once
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/block_tuning.hpp"
 
 namespace sptrsv::policy {
@@ -38,7 +38,7 @@ using recursive_block = basic_recursive_block<>;
 
 }  // namespace sptrsv::policy
 
-#include "sptrsv/detail/block/recursive_block.hpp"
+#include "sptrsv/detail/papers/block/recursive_block_engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

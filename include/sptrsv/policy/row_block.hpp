@@ -1,7 +1,7 @@
 // The policy row_block: diagonal blocks, and what lies left of each of them.
 #pragma once
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/block_tuning.hpp"
 
 namespace sptrsv::policy {
@@ -37,7 +37,7 @@ using row_block = basic_row_block<>;
 
 }  // namespace sptrsv::policy
 
-#include "sptrsv/detail/block/row_block.hpp"
+#include "sptrsv/detail/papers/block/row_block_engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/scheme/scheme.hpp"
 
 namespace sptrsv {
@@ -66,7 +66,7 @@ using scheme = basic_scheme<>;
 }  // namespace policy
 }  // namespace sptrsv
 
-#include "sptrsv/detail/scheme/engine.hpp"
+#include "sptrsv/detail/papers/scheme/scheme_engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

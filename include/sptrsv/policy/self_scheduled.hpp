@@ -1,7 +1,7 @@
 // The policy self_scheduled: rows that wait for counters.
 #pragma once
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/orientation.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
@@ -68,7 +68,7 @@ using self_scheduled = basic_self_scheduled<>;
 }  // namespace policy
 }  // namespace sptrsv
 
-#include "sptrsv/detail/self_scheduled/engine.hpp"
+#include "sptrsv/detail/papers/self_scheduled/self_scheduled_engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

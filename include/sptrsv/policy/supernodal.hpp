@@ -1,7 +1,7 @@
 // The policy supernodal: complete factors, whose columns form dense panels.
 #pragma once
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv {
 
@@ -118,7 +118,7 @@ using supernodal = basic_supernodal<>;
 }  // namespace policy
 }  // namespace sptrsv
 
-#include "sptrsv/detail/supernodal/engine.hpp"
+#include "sptrsv/detail/supernodal/supernodal_engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

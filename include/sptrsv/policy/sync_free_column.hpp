@@ -1,7 +1,7 @@
 // The policy sync_free_column: columns that wait for counters, without an analysis of levels.
 #pragma once
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv {
 
@@ -58,7 +58,7 @@ using sync_free_column = basic_sync_free_column<>;
 }  // namespace policy
 }  // namespace sptrsv
 
-#include "sptrsv/detail/sync_free_column/engine.hpp"
+#include "sptrsv/detail/papers/sync_free_column/sync_free_column_engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

@@ -1,7 +1,7 @@
 // The policy sync_free_fused: one thread for each short row and one warp for each long row.
 #pragma once
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
 namespace sptrsv {
@@ -52,7 +52,7 @@ using sync_free_fused = basic_sync_free_fused<>;
 }  // namespace policy
 }  // namespace sptrsv
 
-#include "sptrsv/detail/sync_free_fused/engine.hpp"
+#include "sptrsv/detail/papers/sync_free_fused/sync_free_fused_engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

@@ -1,7 +1,7 @@
 // The policy sync_free_thread: one thread for each row, without synchronisation between levels.
 #pragma once
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
 namespace sptrsv {
@@ -60,7 +60,7 @@ using sync_free_thread = basic_sync_free_thread<>;
 }  // namespace policy
 }  // namespace sptrsv
 
-#include "sptrsv/detail/sync_free_thread/engine.hpp"
+#include "sptrsv/detail/papers/sync_free_thread/sync_free_thread_engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

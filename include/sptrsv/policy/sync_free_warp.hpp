@@ -1,7 +1,7 @@
 // The policy sync_free_warp: one warp for each row, without synchronisation between levels.
 #pragma once
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
 namespace sptrsv {
@@ -61,7 +61,7 @@ using sync_free_warp = basic_sync_free_warp<>;
 }  // namespace policy
 }  // namespace sptrsv
 
-#include "sptrsv/detail/sync_free_warp/engine.hpp"
+#include "sptrsv/detail/papers/sync_free_warp/sync_free_warp_engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

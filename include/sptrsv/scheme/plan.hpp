@@ -17,7 +17,7 @@
 #include <string>
 #include <system_error>
 
-#include "sptrsv/detail/scheme/pattern_hash.hpp"
+#include "sptrsv/detail/papers/scheme/pattern_hash.hpp"
 #include "sptrsv/scheme/text.hpp"
 #include "sptrsv/solver.hpp"
 

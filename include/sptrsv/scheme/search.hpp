@@ -18,7 +18,7 @@
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
-#include "sptrsv/detail/scheme/model.hpp"
+#include "sptrsv/detail/papers/scheme/model.hpp"
 #include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/scheme/plan.hpp"
 #include "sptrsv/scheme/space.hpp"

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/any_batch.hpp"
-#include "sptrsv/any_factors.hpp"
-#include "sptrsv/any_incomplete.hpp"
-#include "sptrsv/any_solver.hpp"
+#include "sptrsv/any/any_batch.hpp"
+#include "sptrsv/any/any_factors.hpp"
+#include "sptrsv/any/any_incomplete.hpp"
+#include "sptrsv/any/any_solver.hpp"
 #include "sptrsv/batched.hpp"
 #include "sptrsv/detail/batched/host_batch.hpp"
 #include "sptrsv/factors.hpp"

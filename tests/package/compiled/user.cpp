@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "sptrsv/any_policy.hpp"
+#include "sptrsv/any/any_policy.hpp"
 
 template <class Value, class Index>
 bool solves(const char* policy) {

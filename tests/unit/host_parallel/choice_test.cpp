@@ -1,5 +1,5 @@
 // The paths and numbers of workers that host_parallel chooses.
-#include "sptrsv/detail/host_parallel/choice.hpp"
+#include "sptrsv/detail/host_parallel/host_parallel_choice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The orders and schedules of host_parallel: every row is solved once, and no dependency lacks a wait.
-#include "sptrsv/detail/host_parallel/schedule.hpp"
+#include "sptrsv/detail/host_parallel/host_parallel_schedule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sptrsv/detail/simt/executor.hpp"
+#include "sptrsv/detail/simt/simt_executor.hpp"
 
 namespace sptrsv::testing {
 namespace {

@@ -113,7 +113,7 @@ class Model:
     biases: list[np.ndarray]
 
     def order(self, features: np.ndarray) -> np.ndarray:
-        """Returns the schemes by falling likelihood, as likeliest_schemes of include/sptrsv/detail/scheme/model.hpp."""
+        """Returns the schemes by falling likelihood, as likeliest_schemes of include/sptrsv/detail/papers/scheme/model.hpp."""
         start = (np.log1p(features) - self.mean) / self.deviation
         likely = np.zeros((len(features), self.biases[-1].shape[1]))
         for member in range(len(self.biases[0])):

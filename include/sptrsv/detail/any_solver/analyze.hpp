@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "sptrsv/any_policy.hpp"
+#include "sptrsv/any/any_policy.hpp"
 #include "sptrsv/batched.hpp"
 #include "sptrsv/detail/any_solver/policy_list.hpp"
 #include "sptrsv/detail/any_solver/policy_options.hpp"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <mutex>
 
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::detail {
 

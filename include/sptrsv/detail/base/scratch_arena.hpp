@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/simt/scan.hpp"
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::detail {
 

@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/cusparse/kernels.hpp"
+#include "sptrsv/detail/cusparse/cusparse_kernels.hpp"
 
 namespace sptrsv::detail::cusparse {
 

@@ -10,7 +10,7 @@
 
 #include "sptrsv/detail/cusparse/csr_system.hpp"
 #include "sptrsv/detail/cusparse/handles.cuh"
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::detail::cusparse {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sptrsv/detail/base/run_both.hpp"
-#include "sptrsv/detail/dataflow/planner.hpp"
+#include "sptrsv/detail/dataflow/dataflow_planner.hpp"
 
 namespace sptrsv::detail::dataflow {
 

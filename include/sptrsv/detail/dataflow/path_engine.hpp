@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "sptrsv/detail/dataflow/planner.hpp"
+#include "sptrsv/detail/dataflow/dataflow_planner.hpp"
 #include "sptrsv/options.hpp"
 
 namespace sptrsv::detail::dataflow {

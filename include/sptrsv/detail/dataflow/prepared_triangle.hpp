@@ -8,7 +8,7 @@
 #include "sptrsv/detail/analysis/split_rows.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/search_result.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
-#include "sptrsv/detail/dataflow/single_block/choice.hpp"
+#include "sptrsv/detail/dataflow/single_block/single_block_choice.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::detail::dataflow {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/distributed/agent.hpp"
+#include "sptrsv/detail/distributed/distributed_agent.hpp"
 #include "sptrsv/detail/distributed/supernodes/dealing.hpp"
-#include "sptrsv/detail/supernodal/plan.hpp"
+#include "sptrsv/detail/supernodal/supernodal_plan.hpp"
 
 namespace sptrsv::detail::distributed {
 

@@ -9,7 +9,7 @@
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/messages.hpp"
-#include "sptrsv/detail/supernodal/values/values.hpp"
+#include "sptrsv/detail/supernodal/values/supernodal_values.hpp"
 
 namespace sptrsv::detail::distributed {
 

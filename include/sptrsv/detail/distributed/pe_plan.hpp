@@ -10,11 +10,11 @@
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/distributed/distributed_tickets.hpp"
 #include "sptrsv/detail/distributed/local_values.hpp"
 #include "sptrsv/detail/distributed/mail_plan.hpp"
 #include "sptrsv/detail/distributed/supernodes/owners.hpp"
 #include "sptrsv/detail/distributed/supernodes/part.hpp"
-#include "sptrsv/detail/distributed/tickets.hpp"
 
 namespace sptrsv::detail::distributed {
 

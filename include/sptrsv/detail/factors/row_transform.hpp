@@ -8,8 +8,8 @@
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/factors/kernels.hpp"
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/detail/factors/factors_kernels.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::detail::factors {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sptrsv/detail/base/host_team.hpp"
-#include "sptrsv/detail/host_parallel/schedule.hpp"
+#include "sptrsv/detail/host_parallel/host_parallel_schedule.hpp"
 
 namespace sptrsv::detail {
 

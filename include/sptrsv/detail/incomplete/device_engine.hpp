@@ -7,9 +7,9 @@
 #include <type_traits>
 
 #include "sptrsv/detail/base/checked_product.hpp"
-#include "sptrsv/detail/incomplete/agent.hpp"
 #include "sptrsv/detail/incomplete/elimination.hpp"
-#include "sptrsv/detail/incomplete/engine.hpp"
+#include "sptrsv/detail/incomplete/incomplete_agent.hpp"
+#include "sptrsv/detail/incomplete/incomplete_engine.hpp"
 
 namespace sptrsv::detail::incomplete {
 

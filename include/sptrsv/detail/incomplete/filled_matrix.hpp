@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/factors/for_each.hpp"
+#include "sptrsv/detail/factors/factors_for_each.hpp"
 #include "sptrsv/detail/incomplete/fill_levels.hpp"
 
 namespace sptrsv::detail::incomplete {

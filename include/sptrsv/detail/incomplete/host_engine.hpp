@@ -9,7 +9,7 @@
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/incomplete/engine.hpp"
+#include "sptrsv/detail/incomplete/incomplete_engine.hpp"
 #include "sptrsv/detail/incomplete/shared_columns.hpp"
 #include "sptrsv/host/executor.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/incomplete/params.hpp"
+#include "sptrsv/detail/incomplete/incomplete_params.hpp"
 
 namespace sptrsv::detail::incomplete {
 

@@ -14,10 +14,10 @@
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/detail/simt/cuda_graph.cuh"
 #include "sptrsv/detail/simt/cuda_kernel.cuh"
-#include "sptrsv/detail/simt/executor.hpp"
+#include "sptrsv/detail/simt/simt_executor.hpp"
 #include "sptrsv/detail/simt/small_upload_agent.hpp"
 #include "sptrsv/host/executor.hpp"
-#include "sptrsv/pool_memory_resource.cuh"
+#include "sptrsv/memory/pool_memory_resource.cuh"
 
 namespace sptrsv::detail {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sptrsv/detail/simt/collectives.hpp"
-#include "sptrsv/detail/simt/executor.hpp"
+#include "sptrsv/detail/simt/simt_executor.hpp"
 
 namespace sptrsv::detail::simt {
 

@@ -14,10 +14,10 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/analysis/columns.hpp"
 #include "sptrsv/detail/supernodal/analysis/merge_agent.hpp"
-#include "sptrsv/detail/supernodal/analysis/structure.hpp"
+#include "sptrsv/detail/supernodal/analysis/supernodal_structure.hpp"
 #include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
-#include "sptrsv/detail/supernodal/values/values.hpp"
+#include "sptrsv/detail/supernodal/values/supernodal_values.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -8,7 +8,7 @@
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
-#include "sptrsv/detail/factors/for_each.hpp"
+#include "sptrsv/detail/factors/factors_for_each.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::sweeps {

@@ -1,5 +1,5 @@
 // The schedule of a single_block solve: interpreted tile by tile, it solves the system.
-#include "sptrsv/detail/dataflow/single_block/schedule.hpp"
+#include "sptrsv/detail/dataflow/single_block/single_block_schedule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <variant>
 
-#include "sptrsv/detail/dataflow/row_elimination/level_runs/plan.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/plan.hpp"
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_plan.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/row_elimination_plan.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::detail::dataflow::row_elimination {
 

@@ -14,7 +14,7 @@
 #include "sptrsv/detail/analysis/stored_runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
-#include "sptrsv/detail/row_wise/gates.hpp"
+#include "sptrsv/detail/papers/row_wise/gates.hpp"
 
 namespace sptrsv::detail::dataflow::row_per_thread {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/dataflow/single_block/shared_memory.hpp"
+#include "sptrsv/detail/dataflow/single_block/single_block_shared_memory.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::dataflow::single_block {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/dataflow/single_block/shared_memory.hpp"
+#include "sptrsv/detail/dataflow/single_block/single_block_shared_memory.hpp"
 
 namespace sptrsv::detail::dataflow::single_block {
 

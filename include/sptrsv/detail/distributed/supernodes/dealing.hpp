@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/distributed/supernodes/structure.hpp"
+#include "sptrsv/detail/distributed/supernodes/supernodes_structure.hpp"
 #include "sptrsv/policy/distributed.hpp"
 
 namespace sptrsv::detail::distributed {

@@ -10,7 +10,7 @@
 
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/check_space.hpp"
-#include "sptrsv/detail/distributed/supernodes/structure.hpp"
+#include "sptrsv/detail/distributed/supernodes/supernodes_structure.hpp"
 #include "sptrsv/host/executor.hpp"
 
 namespace sptrsv::detail::distributed {

@@ -7,7 +7,7 @@
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
-#include "sptrsv/detail/supernodal/solve/team.hpp"
+#include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
 namespace sptrsv::detail::supernodal {
 

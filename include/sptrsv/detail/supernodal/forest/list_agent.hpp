@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
-#include "sptrsv/detail/supernodal/analysis/structure.hpp"
+#include "sptrsv/detail/supernodal/analysis/supernodal_structure.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 
 namespace sptrsv::detail::supernodal {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/supernodal/pack/pack.hpp"
+#include "sptrsv/detail/supernodal/pack/supernodal_pack.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "sptrsv/detail/supernodal/pack/pack.hpp"
+#include "sptrsv/detail/supernodal/pack/supernodal_pack.hpp"
 
 namespace sptrsv::detail::supernodal {
 

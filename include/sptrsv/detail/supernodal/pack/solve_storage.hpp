@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "sptrsv/detail/base/checked_product.hpp"
-#include "sptrsv/detail/supernodal/pack/pack.hpp"
+#include "sptrsv/detail/supernodal/pack/supernodal_pack.hpp"
 
 namespace sptrsv::detail::supernodal {
 

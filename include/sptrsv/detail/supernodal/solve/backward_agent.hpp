@@ -7,7 +7,7 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/forest/forest_solver.hpp"
 #include "sptrsv/detail/supernodal/solve/backward_product.hpp"
-#include "sptrsv/detail/supernodal/solve/team.hpp"
+#include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
 namespace sptrsv::detail::supernodal {
 

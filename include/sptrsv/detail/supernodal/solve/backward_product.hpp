@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/supernodal/solve/team.hpp"
+#include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/supernodal/solve/team.hpp"
+#include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -8,7 +8,7 @@
 #include "sptrsv/detail/supernodal/forest/forest_solver.hpp"
 #include "sptrsv/detail/supernodal/solve/contributions.hpp"
 #include "sptrsv/detail/supernodal/solve/forward_product.hpp"
-#include "sptrsv/detail/supernodal/solve/team.hpp"
+#include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
 namespace sptrsv::detail::supernodal {
 

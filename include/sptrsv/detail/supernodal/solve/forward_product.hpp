@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/supernodal/solve/team.hpp"
+#include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "sptrsv/detail/dataflow/partitioned/layout/shape.hpp"
+#include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shape.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/dataflow/partitioned/choose/cost.hpp"
-#include "sptrsv/detail/dataflow/row_per_thread/cost.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {

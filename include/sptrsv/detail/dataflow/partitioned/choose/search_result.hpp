@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/dataflow/partitioned/choose/level_counts.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/block_partition.hpp"
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/dataflow/partitioned/layout/shared_memory.hpp"
+#include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shared_memory.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 

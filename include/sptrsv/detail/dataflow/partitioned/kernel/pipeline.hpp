@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/dataflow/partitioned/layout/shared_memory.hpp"
+#include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shared_memory.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 

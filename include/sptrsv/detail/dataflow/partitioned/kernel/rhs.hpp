@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/dataflow/partitioned/kernel/params.hpp"
+#include "sptrsv/detail/dataflow/partitioned/kernel/partitioned_params.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 

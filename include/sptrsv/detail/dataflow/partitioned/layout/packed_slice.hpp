@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/dataflow/partitioned/layout/shape.hpp"
+#include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shape.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 

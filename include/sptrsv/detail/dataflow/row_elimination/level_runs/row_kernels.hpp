@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sptrsv/detail/dataflow/row_elimination/level_runs/rows.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_rows.hpp"
 
 namespace sptrsv::detail::dataflow::level_runs {
 

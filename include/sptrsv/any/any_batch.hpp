@@ -1,0 +1,126 @@
+// any_batch: a batch of small systems, on the device or on the host. sptrsv/any/any_policy.hpp has its
+// analysis.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "sptrsv/batch.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv {
+
+namespace detail {
+
+/// The solver of a batch behind virtual functions. `Stream` is the stream type of the caller.
+template <class Value, class Stream>
+struct held_batch {
+  held_batch() = default;
+  held_batch(const held_batch&) = delete;
+  held_batch& operator=(const held_batch&) = delete;
+  virtual ~held_batch() = default;
+  virtual void update_values(span<const Value> values, Stream stream) = 0;
+  virtual void solve(batch_view<const Value> b, batch_view<Value> x, Value alpha, Stream stream) = 0;
+  virtual batch_status status(Stream stream) = 0;
+  virtual solver_info info() const = 0;
+  virtual std::int64_t systems() const noexcept = 0;
+  virtual std::int64_t rows() const noexcept = 0;
+  virtual std::int64_t max_rhs() const noexcept = 0;
+};
+
+/// The held_batch of a type of solvers. One of the host ignores the stream of the caller.
+template <class Batch, class Stream>
+class batch_holder final : public held_batch<typename Batch::value_type, Stream> {
+  using value = typename Batch::value_type;
+
+ public:
+  explicit batch_holder(Batch&& made) : batch_(std::move(made)) {}
+
+  void update_values(span<const value> values, Stream stream) override {
+    batch_.update_values(values, own(stream));
+  }
+  void solve(batch_view<const value> b, batch_view<value> x, value alpha, Stream stream) override {
+    batch_.solve(b, x, alpha, own(stream));
+  }
+  batch_status status(Stream stream) override { return batch_.status(own(stream)); }
+  solver_info info() const override { return batch_.info(); }
+  std::int64_t systems() const noexcept override { return batch_.systems(); }
+  std::int64_t rows() const noexcept override { return batch_.rows(); }
+  std::int64_t max_rhs() const noexcept override { return batch_.max_rhs(); }
+
+ private:
+  static typename Batch::stream_type own(Stream stream) {
+    if constexpr (std::is_same_v<typename Batch::stream_type, host_stream>) {
+      return {};
+    } else {
+      return stream;
+    }
+  }
+
+  Batch batch_;
+};
+
+}  // namespace detail
+
+/// Triangular systems with one pattern and different values, with the interface of `batched_solver`, whose
+/// comments hold here: each function calls that of the solver that it holds, by one virtual call. On the host
+/// one system is solved after the other. `any_batch` is move-only and has no default state.
+///
+/// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
+/// @tparam Index signed integer type of the row and column indices of the matrix.
+/// @tparam Offset signed integer type of the row (column) offsets of the matrix.
+/// @tparam Stream stream type of the functions: cudaStream_t. Batches on the host ignore the stream.
+template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle>
+class any_batch {
+  using held_batch = detail::held_batch<Value, Stream>;
+
+ public:
+  using value_type = Value;    ///< type of the values of the matrices, b and x
+  using index_type = Index;    ///< type of indices
+  using offset_type = Offset;  ///< type of offsets
+  using stream_type = Stream;  ///< type of streams
+
+  /// Takes a batched_solver.
+  template <class Batch,
+            class = std::enable_if_t<!std::is_same_v<std::decay_t<Batch>, any_batch> &&
+                                     std::is_same_v<typename std::decay_t<Batch>::value_type, Value>>>
+  explicit any_batch(Batch&& from)
+      : held_(
+            std::make_unique<detail::batch_holder<std::decay_t<Batch>, Stream>>(std::forward<Batch>(from))) {
+    static_assert(std::is_rvalue_reference_v<Batch&&>, "a batch is moved");
+  }
+
+  /// Replaces the values of all matrices; as batched_solver::update_values.
+  void update_values(span<const Value> values, Stream stream = {}) { held().update_values(values, stream); }
+  /// Solves op(T_s) x_s = b_s for all systems; as batched_solver::solve.
+  void solve(batch_view<const Value> b, batch_view<Value> x, Stream stream = {}) {
+    held().solve(b, x, Value(1), stream);
+  }
+  /// Solves op(T_s) x_s = alpha b_s for all systems; as batched_solver::solve.
+  void solve(batch_view<const Value> b, batch_view<Value> x, Value alpha, Stream stream = {}) {
+    held().solve(b, x, alpha, stream);
+  }
+  /// Returns what the last solve met; as batched_solver::status. On the host `growth` is possible.
+  [[nodiscard]] batch_status status(Stream stream = {}) { return held().status(stream); }
+  /// Returns what the analysis decided and how much memory the solver holds; as batched_solver::info.
+  [[nodiscard]] solver_info info() const { return std::as_const(held()).info(); }
+  /// Returns the number of systems. Throws errc::invalid_argument if the object was moved from.
+  [[nodiscard]] std::int64_t systems() const { return held().systems(); }
+  /// Returns the number of rows of each system. Throws errc::invalid_argument if the object was moved from.
+  [[nodiscard]] std::int64_t rows() const { return held().rows(); }
+  /// Returns the largest number of right-hand sides of one solve, for each system. Throws
+  /// errc::invalid_argument if the object was moved from.
+  [[nodiscard]] std::int64_t max_rhs() const { return held().max_rhs(); }
+
+ private:
+  held_batch& held() const {
+    SPTRSV_EXPECTS(held_ != nullptr, errc::invalid_argument, "the batch was moved from");
+    return *held_;
+  }
+
+  std::unique_ptr<held_batch> held_;
+};
+
+}  // namespace sptrsv

@@ -1,0 +1,144 @@
+// any_incomplete: an incomplete factorisation whose method is chosen at run time, on the device or on the
+// host. sptrsv/any/any_policy.hpp has its analysis.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "sptrsv/incomplete_cholesky.hpp"
+#include "sptrsv/incomplete_lu.hpp"
+
+namespace sptrsv {
+
+/// How an incomplete factorisation is made.
+enum class incomplete_method {
+  lu,       ///< A ~ L U, see incomplete_lu
+  cholesky  ///< A ~ L L^H, see incomplete_cholesky
+};
+
+namespace detail {
+
+/// An incomplete factorisation behind virtual functions. `Stream` is the stream type of the caller.
+template <class Value, class Index, class Offset, class Stream>
+struct held_incomplete {
+  using by_rows = csr_view<Value, Index, Offset>;
+  using by_columns = csc_view<Value, Index, Offset>;
+
+  held_incomplete() = default;
+  held_incomplete(const held_incomplete&) = delete;
+  held_incomplete& operator=(const held_incomplete&) = delete;
+  virtual ~held_incomplete() = default;
+  virtual void factorize(span<const Value> values, const pivot_options* pivots, Stream stream) = 0;
+  virtual span<const Value> values() const = 0;
+  virtual by_rows view(const by_rows& a) const = 0;
+  virtual by_columns view(const by_columns& a) const = 0;
+  virtual factor_status status(Stream stream) const = 0;
+  virtual incomplete_info info() const = 0;
+  virtual std::int64_t rows() const noexcept = 0;
+};
+
+/// The held_incomplete of a type of factorisations. Those of the host ignore the stream of the caller.
+template <class Factorization, class Stream>
+class incomplete_holder final
+    : public held_incomplete<typename Factorization::value_type, typename Factorization::index_type,
+                             typename Factorization::offset_type, Stream> {
+  using base = held_incomplete<typename Factorization::value_type, typename Factorization::index_type,
+                               typename Factorization::offset_type, Stream>;
+  using value = typename Factorization::value_type;
+  using typename base::by_columns;
+  using typename base::by_rows;
+
+ public:
+  explicit incomplete_holder(Factorization&& made) : factorization_(std::move(made)) {}
+
+  void factorize(span<const value> values, const pivot_options* pivots, Stream stream) override {
+    if (pivots == nullptr) {
+      factorization_.factorize(values, own(stream));
+    } else {
+      factorization_.factorize(values, *pivots, own(stream));
+    }
+  }
+  span<const value> values() const override { return factorization_.values(); }
+  by_rows view(const by_rows& a) const override { return factorization_.view(a); }
+  by_columns view(const by_columns& a) const override { return factorization_.view(a); }
+  factor_status status(Stream stream) const override { return factorization_.status(own(stream)); }
+  incomplete_info info() const override { return factorization_.info(); }
+  std::int64_t rows() const noexcept override { return factorization_.rows(); }
+
+ private:
+  static typename Factorization::stream_type own(Stream stream) {
+    if constexpr (std::is_same_v<typename Factorization::stream_type, host_stream>) {
+      return {};
+    } else {
+      return stream;
+    }
+  }
+
+  Factorization factorization_;
+};
+
+}  // namespace detail
+
+/// An incomplete factorisation of any method, on the device or on the host, with the interface of
+/// `incomplete_factorization`, whose comments hold here: each function calls that of the object that it
+/// holds, by one virtual call. `any_incomplete` is move-only and has no default state.
+///
+/// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
+/// @tparam Index signed integer type of the row and column indices of the matrix.
+/// @tparam Offset signed integer type of the row (column) offsets of the matrix.
+/// @tparam Stream stream type of the functions: cudaStream_t. Factorisations on the host ignore the stream.
+template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle>
+class any_incomplete {
+  using held_incomplete = detail::held_incomplete<Value, Index, Offset, Stream>;
+
+ public:
+  using value_type = Value;    ///< type of the values
+  using index_type = Index;    ///< type of indices
+  using offset_type = Offset;  ///< type of offsets
+  using stream_type = Stream;  ///< type of streams
+
+  /// Takes a factorisation.
+  template <detail::incomplete::method Method, class FactorizationStream, class Tuning>
+  any_incomplete(incomplete_factorization<Method, Value, Index, Offset, FactorizationStream, Tuning>&& from)
+      : held_(
+            std::make_unique<detail::incomplete_holder<
+                incomplete_factorization<Method, Value, Index, Offset, FactorizationStream, Tuning>, Stream>>(
+                std::move(from))) {
+    static_assert(
+        std::is_same_v<FactorizationStream, Stream> || std::is_same_v<FactorizationStream, host_stream>,
+        "the factorisation has another stream type");
+  }
+
+  /// Computes the factors of new values; as incomplete_factorization::factorize.
+  void factorize(span<const Value> values, Stream stream = {}) { held().factorize(values, nullptr, stream); }
+  /// Computes the factors of new values with these options; as incomplete_factorization::factorize.
+  void factorize(span<const Value> values, const pivot_options& pivots, Stream stream = {}) {
+    held().factorize(values, &pivots, stream);
+  }
+
+  /// Returns the values of the factors; as incomplete_factorization::values.
+  [[nodiscard]] span<const Value> values() const { return held().values(); }
+  /// Returns a view of the factors; as incomplete_factorization::view.
+  template <class Matrix>
+  [[nodiscard]] auto view(const Matrix& a) const {
+    return std::as_const(held()).view(detail::view_of(a));
+  }
+  /// Returns what the last factorisation met; as incomplete_factorization::status.
+  [[nodiscard]] factor_status status(Stream stream = {}) const { return held().status(stream); }
+  /// Returns sizes, and the memory that the object holds.
+  [[nodiscard]] incomplete_info info() const { return held().info(); }
+  /// Returns the number of rows. Throws errc::invalid_argument if the object was moved from.
+  [[nodiscard]] std::int64_t rows() const { return held().rows(); }
+
+ private:
+  held_incomplete& held() const {
+    SPTRSV_EXPECTS(held_ != nullptr, errc::invalid_argument, "the factorisation was moved from");
+    return *held_;
+  }
+
+  std::unique_ptr<held_incomplete> held_;
+};
+
+}  // namespace sptrsv

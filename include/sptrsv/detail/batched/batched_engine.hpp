@@ -1,0 +1,234 @@
+// The host side of a batched solve: analysis of the pattern, values and launches.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/batched/batched_agent.hpp"
+#include "sptrsv/detail/batched/batched_plan.hpp"
+#include "sptrsv/detail/batched/pack_agent.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
+#include "sptrsv/options.hpp"
+
+namespace sptrsv::detail::batched {
+
+template <class Scalar, class Index, class Offset, class Executor>
+class engine {
+ public:
+  /// Checks and analyses the pattern. Synchronises.
+  engine(const pattern_view<Index, Offset>& a, const triangle_form& form, const batch_options& batch,
+         const Executor& on, memory_resource& resource)
+      : form_(form), systems_(batch.systems), size_(a.size) {
+    const std::size_t shared_limit = on.shared_limit();
+    SPTRSV_EXPECTS(size_ <= max_rows && static_cast<std::size_t>(size_) * sizeof(Scalar) <= shared_limit,
+                   errc::unsupported, too_large(shared_limit));
+    host_system<Index, Offset> of = read_system(a, on, resource);
+    plan<Offset> made = make_plan(of, {systems_, batch.lanes, batch.together, sizeof(Scalar), shared_limit});
+    SPTRSV_EXPECTS(made.lanes != 0, errc::unsupported, too_large(shared_limit));
+    slots_ = static_cast<std::int64_t>(made.sources.size());
+    SPTRSV_EXPECTS(slots_ <= INT32_MAX, errc::unsupported,
+                   std::to_string(slots_) + " entries in a system of a batch exceed 2^31 - 1");
+    constexpr auto aligned = static_cast<std::int64_t>(stream_align / sizeof(Scalar));
+    stream_slots_ = simt::ceil_div(slots_, aligned) * aligned;
+    lanes_ = made.lanes;
+    group_systems_ = made.group_systems;
+    steps_ = made.steps;
+    lane_steps_ = upload(made.lane_steps, on, resource);
+    rows_ = upload(made.rows, on, resource);
+    sources_ = upload(made.sources, on, resource);
+    values_ = make_buffer<Scalar>(checked_product(groups() * group_systems_, stream_slots_), on, resource);
+    pivots_ = make_buffer<Scalar>(form.unit ? 0 : checked_product(systems_, size_), on, resource);
+    first_nonfinite_ = make_buffer<std::uint32_t>(systems_, on, resource);
+    scratch_ = make_buffer<std::int64_t>(1, on, resource);
+    on.fill_bytes(first_nonfinite_.data(), 0xff, first_nonfinite_.bytes());
+  }
+
+  /// Enqueues the copy of the values.
+  void update_values(const Scalar* values, std::int64_t stride, const Executor& on) {
+    if (systems_ == 0 || stream_slots_ == 0) {
+      return;
+    }
+    with_group_systems([&](auto systems) {
+      using pack = pack_agent<Scalar, Offset, decltype(systems)::value>;
+      typename pack::params p{};
+      p.stored = values;
+      p.stored_stride = stride;
+      p.systems = systems_;
+      p.size = size_;
+      p.slots = slots_;
+      p.stream_slots = stream_slots_;
+      p.blocks_of_group = simt::block_count(stream_slots_, pack::block_slots);
+      p.conjugated = form_.conjugated;
+      p.sources = sources_.data();
+      p.rows = rows_.data();
+      p.values = reinterpret_cast<system_pack<Scalar, decltype(systems)::value>*>(values_.data());
+      p.pivots = pivots_.data();
+      on.template launch<pack>(simt::block_count(checked_product(groups(), p.blocks_of_group), 1), p);
+    });
+  }
+
+  /// Enqueues the solve of all systems. There are systems, rows and right-hand sides.
+  void solve(Scalar alpha, const operand<const Scalar>& b, const operand<Scalar>& x,
+             std::int64_t right_hand_sides, const Executor& on) const {
+    solve_params<Scalar> p{};
+    p.systems = systems_;
+    p.right_hand_sides = right_hand_sides;
+    p.size = static_cast<std::int32_t>(size_);
+    p.steps = static_cast<std::int32_t>(steps_);
+    p.reversed = form_.reversed;
+    p.unit = form_.unit;
+    p.shared_bytes = static_cast<std::int32_t>(bytes_of_group());
+    p.stream_slots = stream_slots_;
+    p.lane_steps = lane_steps_.data();
+    p.values = values_.data();
+    p.pivots = pivots_.data();
+    p.first_nonfinite = first_nonfinite_.data();
+    p.alpha = alpha;
+    p.b = b;
+    p.x = x;
+    with_group_systems([&](auto systems) { launch<decltype(systems)::value>(p, on); });
+  }
+
+  /// A component of the last solve that is not finite.
+  struct fault {
+    std::int64_t system;  ///< the first one; -1: there is none
+    std::int64_t index;   ///< substitution index
+    bool zero_pivot;
+  };
+
+  /// Returns the first fault of the last solve. Synchronises.
+  [[nodiscard]] fault first_fault(const Executor& on) const {
+    std::int64_t left = 0;
+    on.fill_bytes(scratch_.data(), 0, sizeof(left));
+    simt::find_largest(on, systems_, systems_from_fault{first_nonfinite_.data(), systems_}, scratch_.data());
+    on.download(&left, scratch_.data(), sizeof(left));
+    if (left == 0) {
+      return {-1, -1, false};
+    }
+    const std::int64_t system = systems_ - left;
+    std::uint32_t index = 0;
+    on.download(&index, first_nonfinite_.data() + system, sizeof(index));
+    bool zero_pivot = false;
+    if (!form_.unit) {
+      Scalar pivot{};
+      on.download(&pivot, pivots_.data() + system * size_ + index, sizeof(pivot));
+      zero_pivot = pivot == Scalar{};
+    }
+    return {system, index, zero_pivot};
+  }
+
+  void describe(solver_info& info, const Executor& on) const {
+    info.device = on.device_name();
+    info.kernels.resize(1);
+    info.kernels[0].text =
+        std::to_string(lanes_) + " lanes for " + (group_systems_ == 1 ? "each system, " : "two systems, ") +
+        std::to_string(steps_) + " steps, " + std::to_string(bytes_of_group()) + " bytes of shared memory";
+    info.kernels[0].levels = levels_;
+    info.kernels[0].warps = simt::ceil_div(groups() * lanes_, std::int64_t{32});
+    info.entries = entries_;
+    info.levels = levels_;
+    info.levels_solved = levels_;
+    info.longest_row = longest_row_;
+    info.solver_bytes = lane_steps_.bytes() + rows_.bytes() + sources_.bytes() + values_.bytes() +
+                        pivots_.bytes() + first_nonfinite_.bytes() + scratch_.bytes();
+  }
+
+ private:
+  [[nodiscard]] std::string too_large(std::size_t shared_limit) const {
+    return "a batch solves each system in the shared memory of one thread block, which has " +
+           std::to_string(shared_limit) + " bytes here: " + std::to_string(size_) +
+           " rows are too many; solve large systems one after the other, with analyze()";
+  }
+
+  host_system<Index, Offset> read_system(const pattern_view<Index, Offset>& a, const Executor& on,
+                                         memory_resource& resource) {
+    const auto t = build_on_device(a, form_, on, resource);
+    const auto levels = levels_on_device(t, on, resource);
+    levels_ = levels.count;
+    longest_row_ = t.longest_row;
+    entries_ = t.entries() + (form_.unit ? 0 : size_);
+    host_system<Index, Offset> of;
+    of.size = size_;
+    of.unit = form_.unit;
+    download(of.row_offsets, t.row_offsets, on);
+    download(of.columns, t.columns, on);
+    download(of.sources, t.sources, on);
+    download(of.diagonal_sources, t.diagonal_sources, on);
+    download(of.level_offsets, levels.level_offsets, on);
+    download(of.level_rows, levels.rows, on);
+    return of;
+  }
+
+  template <class T>
+  static void download(std::vector<T>& to, const buffer<T>& from, const Executor& on) {
+    to.resize(from.size());
+    on.download(to.data(), from.data(), from.bytes());
+  }
+  template <class T>
+  static buffer<T> upload(const std::vector<T>& from, const Executor& on, memory_resource& resource) {
+    buffer<T> to(from.size(), resource, on.stream());
+    on.upload(to.data(), from.data(), to.bytes());
+    return to;
+  }
+
+  [[nodiscard]] std::int64_t groups() const { return simt::ceil_div(systems_, std::int64_t{group_systems_}); }
+  [[nodiscard]] std::size_t bytes_of_group() const {
+    return shared_bytes(lanes_, size_, static_cast<std::size_t>(group_systems_) * sizeof(Scalar));
+  }
+
+  /// Calls `use` with the number of systems of a group as a type.
+  template <class Use>
+  void with_group_systems(const Use& use) const {
+    constexpr int most = max_group_systems(sizeof(Scalar));
+    if (group_systems_ == 1) {
+      use(std::integral_constant<int, 1>{});
+    } else {
+      use(std::integral_constant<int, most>{});
+    }
+  }
+
+  template <int Systems>
+  void launch(const solve_params<Scalar>& p, const Executor& on) const {
+    switch (lanes_) {
+      case 4:
+        return launch<4, Systems>(p, on);
+      case 8:
+        return launch<8, Systems>(p, on);
+      case 16:
+        return launch<16, Systems>(p, on);
+      default:
+        return launch<32, Systems>(p, on);
+    }
+  }
+  template <int Lanes, int Systems>
+  void launch(const solve_params<Scalar>& p, const Executor& on) const {
+    using agent = solve_agent<Scalar, Lanes, Systems>;
+    on.template launch<agent>(simt::block_count(groups(), agent::block_groups), p,
+                              agent::block_groups * bytes_of_group());
+  }
+
+  triangle_form form_;
+  std::int64_t systems_;
+  std::int64_t size_;
+  std::int64_t levels_ = 0;
+  std::int64_t longest_row_ = 0;
+  std::int64_t entries_ = 0;  ///< with the diagonal unless it is unit
+  std::int64_t slots_ = 0;
+  std::int64_t stream_slots_ = 0;
+  int lanes_ = 0;          ///< of a group
+  int group_systems_ = 1;  ///< systems of a group
+  std::int64_t steps_ = 0;
+  buffer<lane_step> lane_steps_;
+  buffer<std::uint16_t> rows_;
+  buffer<Offset> sources_;
+  buffer<Scalar> values_;
+  buffer<Scalar> pivots_;
+  buffer<std::uint32_t> first_nonfinite_;  ///< by system
+  buffer<std::int64_t> scratch_;           ///< of first_fault()
+};
+
+}  // namespace sptrsv::detail::batched

@@ -1,0 +1,134 @@
+// The choice of the level after which the hybrid path changes from one thread per row to partitions.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
+
+namespace sptrsv::detail::dataflow::hybrid {
+
+/// A cut of the levels in two: the row_per_thread path solves the first ones, the partitioned path the rest.
+struct level_cut {
+  std::int64_t levels = 0;  ///< number of levels before the cut; 0 if there is no cut
+  std::int64_t rows = 0;    ///< number of rows before the cut
+  double nanoseconds = std::numeric_limits<double>::infinity();  ///< predicted time of a solve
+};
+
+/// What the cost model knows of the partitioned path of the whole system.
+struct partitioned_profile {
+  const partitioned::level_counts* cells;  ///< of its table: by level, then by partition
+  std::int64_t levels;
+  std::int64_t partitions;
+  partitioned::costed_shape shape;
+  partitioned::cost_constants constants;
+  double nanoseconds;  ///< predicted time of a solve with all right-hand sides
+
+  [[nodiscard]] const partitioned::level_counts& cell(std::int64_t level, std::int64_t partition) const {
+    return cells[level * partitions + partition];
+  }
+  /// Returns the time of the entries that read x from global memory.
+  [[nodiscard]] double global_entries_ns() const {
+    std::vector<std::int64_t> of_partition(static_cast<std::size_t>(partitions), 0);
+    for (std::int64_t level = 0; level < levels; ++level) {
+      for (std::int64_t partition = 0; partition < partitions; ++partition) {
+        of_partition[at(partition)] += cell(level, partition).global_entries;
+      }
+    }
+    const std::int64_t most = *std::max_element(of_partition.begin(), of_partition.end());
+    return shape.global_entry_nanoseconds(most, constants);
+  }
+};
+
+/// Returns the number of rows before each level, and the number of all rows at the end.
+inline std::vector<std::int64_t> level_offsets(const partitioned_profile& p) {
+  std::vector<std::int64_t> offsets{0};
+  for (std::int64_t level = 0; level < p.levels; ++level) {
+    std::int64_t rows = 0;
+    for (std::int64_t partition = 0; partition < p.partitions; ++partition) {
+      rows += p.cell(level, partition).rows;
+    }
+    offsets.push_back(offsets.back() + rows);
+  }
+  return offsets;
+}
+
+/// Returns, by level, the time that the partitioned path takes from this level on if all levels before it are
+/// solved already: the longest path through the remaining partition levels, without the launch.
+inline std::vector<double> remaining_times(const partitioned_profile& p) {
+  std::vector<double> times(static_cast<std::size_t>(p.levels) + 1, 0.0);
+  std::vector<double> of_partition(static_cast<std::size_t>(p.partitions), 0.0);
+  // By cell: the longest path that begins when this partition level is solved.
+  std::vector<float> successors(static_cast<std::size_t>(p.levels * p.partitions), 0.0f);
+  double longest = 0;
+  for (std::int64_t level = p.levels; level-- > 0;) {
+    for (std::int64_t partition = 0; partition < p.partitions; ++partition) {
+      const partitioned::level_counts& current = p.cell(level, partition);
+      if (current.rows == 0) {
+        continue;
+      }
+      double& time = of_partition[at(partition)];
+      const float successor = successors[at(level * p.partitions + partition)];
+      time = static_cast<double>(p.shape.level_nanoseconds(current, p.constants)) +
+             std::max(time, static_cast<double>(successor));
+      if (current.needs_other()) {
+        float& needed = successors[at(current.needed_level() * p.partitions + current.needed_partition())];
+        needed =
+            std::max(needed, static_cast<float>(time) + p.shape.hand_off_nanoseconds(current, p.constants));
+      }
+      longest = std::max(longest, time);
+    }
+    times[at(level)] = longest;
+  }
+  return times;
+}
+
+/// Returns the same for a single partition, which solves level after level without hand-offs. `entries`:
+/// number of entries of the whole system.
+inline std::vector<double> remaining_times_of_one_partition(const partitioned_profile& p,
+                                                            const std::vector<std::int64_t>& level_offsets,
+                                                            std::int64_t entries) {
+  std::vector<double> times(level_offsets.size(), 0.0);
+  const double row_ns = p.constants.batched_global_entry * static_cast<double>(entries) /
+                        static_cast<double>(level_offsets.back());
+  for (std::size_t level = level_offsets.size() - 1; level-- > 0;) {
+    const auto rows = static_cast<std::int32_t>(level_offsets[level + 1] - level_offsets[level]);
+    times[level] =
+        times[level + 1] + row_ns * rows +
+        static_cast<double>(p.shape.level_nanoseconds(partitioned::level_counts{rows, 0, 0, 0}, p.constants));
+  }
+  return times;
+}
+
+/// Returns the cut with the smallest predicted time, whether or not it is faster than one path alone. A cut
+/// needs at least two levels. `entries`: number of entries of the whole system.
+inline level_cut best_cut(const partitioned_profile& p, const std::vector<std::int64_t>& level_offsets,
+                          std::int64_t entries, const row_per_thread::solve_costs& row_per_thread) {
+  const std::vector<double> times = remaining_times(p);
+  const std::vector<double> of_one = remaining_times_of_one_partition(p, level_offsets, entries);
+  const double global_entries_ns = p.global_entries_ns();
+  // How much longer all right-hand sides take than one.
+  const double rhs_factor = (p.nanoseconds - p.constants.launch) / (times[0] + global_entries_ns);
+  const auto size = static_cast<double>(level_offsets.back());
+  level_cut best;
+  for (std::size_t level = 1; level + 1 < level_offsets.size(); ++level) {
+    const std::int64_t rows = level_offsets[level];
+    const double share = static_cast<double>(rows) / size;
+    const double first = row_per_thread.nanoseconds(
+        static_cast<double>(rows), share * static_cast<double>(entries), static_cast<double>(level));
+    const double rest =
+        std::min(rhs_factor * (times[level] + (1 - share) * global_entries_ns), of_one[level]);
+    const double time = first + p.constants.launch + rest;
+    if (time < best.nanoseconds) {
+      best = {static_cast<std::int64_t>(level), rows, time};
+    }
+  }
+  return best;
+}
+
+}  // namespace sptrsv::detail::dataflow::hybrid

@@ -1,0 +1,190 @@
+// The host side of the partitioned path: it owns the plan and the packed slices, and launches the kernel.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/dataflow/partitioned/kernel/partitioned_agent.hpp"
+#include "sptrsv/detail/dataflow/partitioned/partitioned_plan.hpp"
+
+namespace sptrsv::detail::dataflow::partitioned {
+
+template <class Tuning, class Scalar, class Executor>
+class path {
+ public:
+  static constexpr const char* name = "partitioned";
+  using workspace = double_buffer_storage<Scalar>;
+
+  /// `size`, `stored_entries`: of the stored matrix.
+  path(plan&& plan, int shape_index, std::int64_t size, std::int64_t stored_entries, std::int64_t max_rhs,
+       const triangle_form& form, const Executor& on)
+      : plan_(std::move(plan)),
+        shape_index_(shape_index),
+        size_(size),
+        max_rhs_(max_rhs),
+        stored_entries_(stored_entries),
+        form_(form) {
+    // Groups of right-hand sides are solved at the same time by further blocks, as far as the device has
+    // room.
+    with_agent([&](auto agent) {
+      using agent_type = decltype(agent);
+      rhs_together_ = layout_of<agent_type>::type::rhs_together;
+      warps_of_block_ = agent_type::block_threads / 32;
+      const auto resident = on.template resident_blocks<agent_type>(shared_bytes<agent_type>());
+      rhs_blocks_ = std::max<std::int64_t>(
+          1, std::min<std::int64_t>(simt::ceil_div(max_rhs, rhs_together_),
+                                    static_cast<std::int64_t>(resident) / plan_.partitions));
+    });
+    share_ = {0, blocks(), 0};
+  }
+
+  void share(const launch_share& share) { share_ = share; }
+
+  void update_values(const Scalar* stored, const Executor& on) {
+    const value_sources& from = plan_.sources;
+    if (from.are_runs()) {
+      kernels::scatter_run_values<Scalar> scatter{};
+      scatter.stored = stored;
+      scatter.stored_entries = stored_entries_;
+      scatter.diagonals = from.diagonals.data();
+      scatter.row_entries = from.row_entries.data();
+      scatter.row_links = from.row_links.data();
+      scatter.shared_entries = from.shared_entries.data();
+      scatter.slice_begins = plan_.slice_begins.data();
+      scatter.packed_slices = plan_.packed_slices.data();
+      scatter.format = format();
+      scatter.unit = form_.unit;
+      scatter.reversed = form_.reversed;
+      scatter.conjugated = form_.conjugated;
+      simt::for_each(on, 32 * static_cast<std::int64_t>(plan_.slice_begins.size()), scatter);
+    } else {
+      simt::for_each(on, static_cast<std::int64_t>(from.targets.size()),
+                     kernels::scatter_values<Scalar>{stored, from.targets.data(), plan_.slice_begins.data(),
+                                                     plan_.packed_slices.data(), format(), form_.conjugated});
+    }
+  }
+
+  workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    return workspace(solve_size(), buffer_columns(), on, resource);
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
+             const Executor& on) const {
+    kernel_params<Scalar> p{};
+    p.size = static_cast<std::int32_t>(size_);
+    p.partitions = plan_.partitions;
+    p.x_ring_size = plan_.x_ring_size;
+    p.reversed = form_.reversed;
+    p.partition_begins = plan_.partition_begins.data();
+    p.starts = plan_.starts.data();
+    p.packed_slices = plan_.packed_slices.data();
+    p.share = share_;
+    p.buffers = scratch.buffers();
+    p.alpha = alpha;
+    p.b = b;
+    p.x = x;
+    with_agent([&](auto agent) {
+      using agent_type = decltype(agent);
+      on.template launch<agent_type>(blocks(), p, shared_bytes<agent_type>());
+    });
+  }
+
+  /// Returns the number of blocks of every launch.
+  [[nodiscard]] std::uint32_t blocks() const {
+    return static_cast<std::uint32_t>(plan_.partitions * rhs_blocks_);
+  }
+
+  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
+    return scratch.first_nonfinite_index(blocks(), on);
+  }
+
+  /// Synchronises.
+  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch,
+                                   const Executor& on) const {
+    const std::int64_t row = form_.reversed ? size_ - 1 - substitution_index : substitution_index;
+    return simt::any_of(
+        on, 32 * static_cast<std::int64_t>(plan_.slice_begins.size()),
+        kernels::is_zero_pivot_of_row<Scalar>{plan_.slice_begins.data(), plan_.packed_slices.data(), format(),
+                                              static_cast<std::int32_t>(row)},
+        scratch.status_flag());
+  }
+
+  /// Returns the number of columns of the double buffer.
+  [[nodiscard]] std::int64_t buffer_columns() const {
+    return simt::ceil_div(max_rhs_, rhs_together_) * rhs_together_;
+  }
+  /// Returns the number of rows, with the partial rows: the rows of the double buffer.
+  [[nodiscard]] std::int64_t solve_size() const { return plan_.solve_size; }
+
+  void describe(solver_info& info) const {
+    const shape_values& shape = plan_.shape;
+    const block_partition& boxes = plan_.boxes;
+    kernel_info kernel;
+    kernel.warps = plan_.partitions * rhs_blocks_ * warps_of_block_;
+    kernel.lanes_per_row = shape.lanes;
+    kernel.partial_rows = share_.is_whole_solve(blocks()) ? plan_.solve_size - size_ : 0;
+    kernel.partitions = plan_.partitions;
+    if (boxes.are_used()) {
+      kernel.boxes = {boxes.count[0], boxes.count[1], boxes.count[2]};
+    }
+    kernel.tiles = plan_.tiles;
+    kernel.tile_rows = shape.tile_rows();
+    kernel.x_ring_size = plan_.x_ring_size;
+    kernel.rhs_together = rhs_together_;
+    const auto count = [](std::int64_t n) { return std::to_string(n); };
+    kernel.text = "dataflow: one block for each of " + count(plan_.partitions) + " partitions" +
+                  (boxes.are_used() ? " (" + count(boxes.count[0]) + " x " + count(boxes.count[1]) + " x " +
+                                          count(boxes.count[2]) + " boxes of a grid)"
+                                    : "") +
+                  ", " + count(plan_.tiles) + " tiles of " + count(shape.tile_rows()) + " rows, " +
+                  count(shape.lanes) + " lanes per row, x ring buffer of " + count(plan_.x_ring_size) +
+                  " components, " + count(kernel.partial_rows) + " partial rows" +
+                  (rhs_together_ > 1 ? ", " + count(rhs_together_) + " right-hand sides together" : "");
+    info.kernels.push_back(std::move(kernel));
+    info.solver_bytes += bytes();
+    info.workspace_bytes = workspace::bytes(solve_size(), buffer_columns());
+  }
+
+ private:
+  [[nodiscard]] std::size_t bytes() const {
+    return plan_.partition_begins.bytes() + plan_.starts.bytes() + plan_.slice_begins.bytes() +
+           plan_.packed_slices.bytes() + plan_.sources.bytes();
+  }
+  [[nodiscard]] slice_format format() const { return slice_format::of<Scalar>(plan_.shape); }
+
+  template <class Agent>
+  struct layout_of;
+  template <class Shape>
+  struct layout_of<agent<Scalar, Shape>> {
+    using type = shared_layout<Scalar, Shape>;
+  };
+  template <class Agent>
+  [[nodiscard]] std::size_t shared_bytes() const {
+    return layout_of<Agent>::type::bytes(plan_.x_ring_size);
+  }
+
+  template <class Visit>
+  void with_agent(Visit&& visit) const {
+    shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
+      if (index == shape_index_) {
+        visit(agent<Scalar, decltype(shape)>{});
+      }
+    });
+  }
+
+  plan plan_;
+  int shape_index_;
+  std::int64_t size_;
+  std::int64_t max_rhs_;
+  std::int64_t stored_entries_;
+  triangle_form form_;
+  std::int64_t rhs_together_ = 1;
+  std::int64_t rhs_blocks_ = 1;
+  std::int64_t warps_of_block_ = 0;
+  launch_share share_{};
+};
+
+}  // namespace sptrsv::detail::dataflow::partitioned

@@ -1,0 +1,265 @@
+// The kernels that rewrite rows by levels: one warp for each row (see rows.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_rows.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
+
+namespace sptrsv::detail::dataflow::level_runs {
+
+/// The rows that a launch works on.
+template <class Index>
+struct listed_rows {
+  const Index* rows;
+  std::int64_t count;
+};
+
+/// Bounds the length of a rewritten row, its entries and those of its right-hand side together: 0 if it
+/// cannot be rewritten. Runs once per row, level by level of the runs.
+template <class Index, class Offset>
+struct bound_lengths {
+  listed_rows<Index> of;
+  const Offset* row_offsets;
+  const Index* columns;
+  runs<Index> in;
+  double fill;
+  Offset least;
+  Offset longest_row;
+  Offset* bounds;  ///< by row; 0 for rows that are not rewritten
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    const std::int64_t row = static_cast<std::int64_t>(ctx.load_constant(of.rows + i));
+    const Offset begin = ctx.load_constant(row_offsets + row);
+    const Offset end = ctx.load_constant(row_offsets + row + 1);
+    const Index first_level = in.first_level(ctx, row);
+    const Offset length = end - begin;
+    const auto filled = static_cast<Offset>(fill * static_cast<double>(length));
+    const Offset most = length > longest_row ? Offset{0} : filled < least ? least : filled;
+    Offset bound = length;
+    for (Offset e = begin; e < end && bound < most; ++e) {
+      const Index column = ctx.load_constant(columns + e);
+      if (ctx.load_constant(in.levels + column) >= first_level) {
+        const Offset merged = ctx.load(bounds + column);
+        bound += merged > 0
+                     ? merged
+                     : ctx.load_constant(row_offsets + column + 1) - ctx.load_constant(row_offsets + column);
+      }
+    }
+    ctx.store(bounds + row, bound < most ? bound : most);
+  }
+};
+
+/// Counts of rewritten rows. Warps add to several of them, since additions to one address wait for each
+/// other.
+struct rewritten_counts {
+  static constexpr int parts = 32;
+
+  std::int64_t rows;
+  std::int64_t entries;      ///< more than before they were rewritten
+  std::int64_t rhs_entries;  ///< of their right-hand sides
+  std::int64_t unused;
+};
+
+/// Chooses the rows that are rewritten, and lists their columns.
+template <class Scalar, class Index, class Offset>
+struct choose_rows_agent {
+  static constexpr int block_threads = 128;
+  struct shared_storage {};
+  struct params {
+    listed_rows<Index> of;
+    valued_triangle<Scalar, Index, Offset> triangle;
+    runs<Index> in;
+    real_t<Scalar> max_growth;
+    const Offset* slots;  ///< rows + 1: where the columns of each rewritten row are listed, then those of its
+                          ///< right-hand side
+    Index* columns;
+    Offset* lengths;               ///< by row: entries
+    Offset* rhs_lengths;           ///< by row: entries of the right-hand side; 0 if it is not rewritten
+    real_t<Scalar>* inverse_sums;  ///< by row
+    rewritten_counts* counts;      ///< rewritten_counts::parts of them, which start at 0
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const std::int64_t task =
+        static_cast<std::int64_t>(ctx.block_rank()) * (block_threads / 32) + warp.index();
+    if (task >= p.of.count) {
+      return;
+    }
+    const std::int64_t row = static_cast<std::int64_t>(ctx.load_constant(p.of.rows + task));
+    const Offset slot = ctx.load_constant(p.slots + row);
+    const Offset max_count = ctx.load_constant(p.slots + row + 1) - slot;
+    if (max_count == 0) {
+      return;  // it is too long
+    }
+    const auto r = open_row(ctx, warp, p.triangle, p.in, row);
+    if (r.eliminated == 0 || r.eliminated > most_eliminated) {
+      return;
+    }
+    const auto e = eliminate(ctx, warp, p.triangle, row, r, p.inverse_sums);
+    bool is_rewritten = e.is_finite && e.growth() <= p.max_growth;
+    Offset length = 0;
+    Offset rhs_length = 0;
+    if (is_rewritten) {
+      length = list_columns(ctx, warp, p, r, false, slot, max_count);
+      rhs_length = length > max_count
+                       ? Offset{0}
+                       : list_columns(ctx, warp, p, r, true, slot + length, max_count - length);
+      is_rewritten = length + rhs_length <= max_count;
+    }
+    if (is_rewritten && warp.rank() == 0) {
+      ctx.store(p.lengths + row, length);
+      ctx.store(p.rhs_lengths + row, rhs_length);
+      ctx.store(p.inverse_sums + row, e.inverse_sum);
+      rewritten_counts* const counts = p.counts + task % rewritten_counts::parts;
+      ctx.atomic_add(&counts->rows, std::int64_t{1});
+      ctx.atomic_add(&counts->entries,
+                     static_cast<std::int64_t>(length) - static_cast<std::int64_t>(r.end - r.begin));
+      ctx.atomic_add(&counts->rhs_entries, static_cast<std::int64_t>(rhs_length));
+    }
+  }
+
+ private:
+  /// Lists the columns of the rewritten row, or those of its right-hand side, and returns their number. If
+  /// there are more than `max_count`, it stops.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static Offset list_columns(Context& ctx, const Warp& warp, const params& p,
+                                           const run_row<Index, Offset>& r, bool of_rhs, Offset slot,
+                                           Offset max_count) {
+    part_of_list<Index, Offset> list{
+        {p.triangle.columns, r.begin, r.begin}, warp.rank() == 0, of_rhs, r.first_level, p.in};
+    if (warp.rank() == 0) {
+      list.whole.end = r.end;
+    } else if (r.has_entry) {
+      const Offset rhs_length = ctx.load(p.rhs_lengths + r.needs);
+      if (rhs_length > 0) {
+        const Offset length = ctx.load(p.lengths + r.needs);
+        list.whole.columns = p.columns;
+        list.whole.next = ctx.load_constant(p.slots + r.needs) + (of_rhs ? length : Offset{0});
+        list.whole.end = list.whole.next + (of_rhs ? rhs_length : length);
+      } else if (!of_rhs) {
+        list.whole.next = ctx.load_constant(p.triangle.row_offsets + r.needs);
+        list.whole.end = ctx.load_constant(p.triangle.row_offsets + r.needs + 1);
+      }
+    }
+    Offset count = 0;
+    row_elimination::merge<Offset>(ctx, warp, list, [&](Index column, Offset number) {
+      count = number + 1;
+      if (warp.rank() == 0 && count <= max_count) {
+        ctx.store(p.columns + slot + number, column);
+      }
+      return count <= max_count;
+    });
+    return count;
+  }
+};
+
+/// A matrix by rows whose values are computed.
+template <class Scalar, class Index, class Offset>
+struct computed_rows {
+  const Offset* row_offsets;
+  const Index* columns;
+  Scalar* values;
+};
+
+/// Writes the values of the rows that are not rewritten, and all pivots. Runs once per entry of the rewritten
+/// system, see triangle_kernels::for_each_entry().
+template <class Scalar, class Index, class Offset>
+struct copy_values {
+  valued_triangle<Scalar, Index, Offset> triangle;
+  computed_rows<Scalar, Index, Offset> rows;  ///< the rewritten system, with its pivots unless they are unit
+  const Offset* rhs_offsets;                  ///< of the entries of the right-hand sides
+
+  template <class Context>
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
+    if (triangle.diagonal_sources != nullptr &&
+        e + 1 == static_cast<std::int64_t>(ctx.load_constant(rows.row_offsets + row + 1))) {
+      ctx.store(rows.values + e, triangle.pivot(ctx, row));
+    } else if (ctx.load_constant(rhs_offsets + row) == ctx.load_constant(rhs_offsets + row + 1)) {
+      const Offset number = static_cast<Offset>(e) - ctx.load_constant(rows.row_offsets + row);
+      ctx.store(rows.values + e,
+                triangle.entry(ctx, row, ctx.load_constant(triangle.row_offsets + row) + number));
+    }
+  }
+};
+
+/// Computes the values of rewritten rows and of their right-hand sides.
+template <class Scalar, class Index, class Offset>
+struct rewrite_rows_agent {
+  static constexpr int block_threads = 128;
+  struct shared_storage {};
+  struct params {
+    listed_rows<Index> of;
+    valued_triangle<Scalar, Index, Offset> triangle;
+    runs<Index> in;
+    real_t<Scalar> max_growth;
+    computed_rows<Scalar, Index, Offset>
+        rows;                                  ///< the rewritten system, with its pivots unless they are unit
+    computed_rows<Scalar, Index, Offset> rhs;  ///< w_ij of the right-hand sides
+    real_t<Scalar>* inverse_sums;              ///< by row
+    std::int64_t* first_grown;  ///< the first rewritten row whose growth is too large; starts beyond all rows
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const std::int64_t task =
+        static_cast<std::int64_t>(ctx.block_rank()) * (block_threads / 32) + warp.index();
+    if (task >= p.of.count) {
+      return;
+    }
+    const std::int64_t row = static_cast<std::int64_t>(ctx.load_constant(p.of.rows + task));
+    if (ctx.load_constant(p.rhs.row_offsets + row) == ctx.load_constant(p.rhs.row_offsets + row + 1)) {
+      return;
+    }
+    const auto r = open_row(ctx, warp, p.triangle, p.in, row);
+    const auto e = eliminate(ctx, warp, p.triangle, row, r, p.inverse_sums);
+    const Offset pivots = p.triangle.diagonal_sources == nullptr ? 0 : 1;
+    const bool rows_are_finite = combine(ctx, warp, p, p.rows, pivots, row, r, false, e.factor);
+    const bool rhs_are_finite = combine(ctx, warp, p, p.rhs, Offset{0}, row, r, true, e.factor);
+    if (warp.rank() == 0) {
+      ctx.store(p.inverse_sums + row, e.inverse_sum);
+      if (!(rows_are_finite && rhs_are_finite && e.is_finite && e.growth() <= p.max_growth)) {
+        ctx.atomic_min(p.first_grown, row);
+      }
+    }
+  }
+
+ private:
+  /// Computes the values of the rewritten row in `of`, which is p.rows or p.rhs; returns whether they are
+  /// finite. `pivots`: pivots of a row of `of`.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static bool combine(Context& ctx, const Warp& warp, const params& p,
+                                    const computed_rows<Scalar, Index, Offset>& of, Offset pivots,
+                                    std::int64_t row, const run_row<Index, Offset>& r, bool of_rhs,
+                                    Scalar factor) {
+    row_elimination::eliminated_row<Scalar, Offset> eliminated{0, 0, factor};
+    if (r.has_entry) {
+      eliminated.begin = ctx.load_constant(of.row_offsets + r.needs);
+      eliminated.end = ctx.load_constant(of.row_offsets + r.needs + 1) - pivots;
+    }
+    // The row's entries of the same run go to its right-hand side. The rewritten row may have such a column
+    // nevertheless: from a row that is kept.
+    return row_elimination::combine_rows(
+        ctx, warp, of.columns, of.values, ctx.load_constant(of.row_offsets + row),
+        ctx.load_constant(of.row_offsets + row + 1) - pivots, eliminated, r.eliminated, [&](Index column) {
+          const Offset e = p.in.eliminates(ctx, r.first_level, column) == of_rhs
+                               ? row_elimination::find_column(ctx, p.triangle.columns, r.begin, r.end, column)
+                               : r.end;
+          if (e == r.end) {
+            return Scalar{};
+          }
+          const Scalar entry = p.triangle.entry(ctx, row, e);
+          return of_rhs ? divide(entry, p.triangle.pivot(ctx, static_cast<std::int64_t>(column))) : entry;
+        });
+  }
+};
+
+}  // namespace sptrsv::detail::dataflow::level_runs

@@ -1,0 +1,124 @@
+// Chooses the shape of a single_block solve: the number of its tiles times the time of a tile.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/dataflow/single_block/single_block_agent.hpp"
+#include "sptrsv/detail/dataflow/single_block/single_block_schedule.hpp"
+#include "sptrsv/detail/simt/simt_executor.hpp"
+
+namespace sptrsv::detail::dataflow::single_block {
+
+/// Returns how many rows of the schedule a row of `length` entries takes: itself and its partial rows.
+constexpr std::int64_t schedule_rows(std::int64_t length, std::int64_t capacity) {
+  return length <= capacity ? 1 : 1 + (length - capacity + capacity - 2) / (capacity - 1);
+}
+
+/// Returns the number of tiles of a schedule of this shape, without reloading rows.
+template <class Index, class Offset>
+std::int64_t count_tiles(const host_rows<Index, Offset>& t, const host_levels<Index>& levels,
+                         const shape_values& shape) {
+  std::int64_t slot = 0;  // row of the schedule
+  std::vector<std::int64_t> slots_(static_cast<std::size_t>(t.size()));
+  for (const Index next : levels.rows) {
+    const auto row = static_cast<std::size_t>(next);
+    const std::int64_t begin = slot - slot % shape.rows;  // of the tile
+    std::int64_t outer = 0;
+    bool too_far = false;
+    for (auto e = static_cast<std::size_t>(t.row_offsets[row]);
+         e < static_cast<std::size_t>(t.row_offsets[row + 1]); ++e) {
+      const std::int64_t other = slots_[at(t.columns[e])];
+      outer += other < begin ? 1 : 0;
+      too_far = too_far || (other >= begin && slot - other > shape.reach);
+    }
+    if (too_far) {
+      slot = begin + shape.rows;
+      outer = t.length(static_cast<std::int64_t>(next));
+    }
+    slot += schedule_rows(outer, shape.row_capacity()) - 1;
+    slots_[row] = slot++;
+  }
+  return (slot + shape.rows - 1) / shape.rows;
+}
+
+/// The fastest shape of the tuning.
+struct shape_choice {
+  int index = 0;
+  shape_values shape{};
+  std::int64_t tiles = 0;  ///< see count_tiles()
+  double nanoseconds = std::numeric_limits<double>::infinity();
+};
+
+/// Returns the fastest shape, or the shape with the index `wanted` if that is not -1; a shape without rows if
+/// there is no such index.
+template <class Tuning, class Index, class Offset>
+shape_choice choose_shape(const host_rows<Index, Offset>& rows, const host_levels<Index>& levels,
+                          int wanted) {
+  shape_choice best;
+  shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
+    const shape_values values = values_of<decltype(shape)>();
+    const std::int64_t tiles = count_tiles(rows, levels, values);
+    const double time = Tuning::single_block_launch_ns +
+                        static_cast<double>(tiles) * Tuning::single_block_shapes[index].tile_ns;
+    if (time < best.nanoseconds && (wanted < 0 || wanted == index)) {
+      best = {index, values, tiles, time};
+    }
+  });
+  return best;
+}
+
+/// Returns the length in tiles of the ring buffer that fits into shared memory.
+template <class Tuning, class Scalar>
+std::int64_t x_ring_tiles(const shape_choice& chosen, std::size_t shared_limit) {
+  std::size_t others = shared_layout<Scalar>::of(chosen.shape, 0).bytes;
+  shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
+    others += index == chosen.index ? simt::static_shared_bytes<agent<Scalar, decltype(shape)>> : 0;
+  });
+  const auto components =
+      shared_limit < others ? 0 : static_cast<std::int64_t>((shared_limit - others) / sizeof(Scalar));
+  return std::min<std::int64_t>({components, Tuning::single_block_x_ring_size, 65534}) / chosen.shape.rows;
+}
+
+/// Returns the schedule of a system for a shape; nothing if there is no such shape, or if shared memory is
+/// too small for its rows. `reversed`: see triangle_form.
+template <class Tuning, class Scalar, class Index, class Offset>
+std::optional<schedule> make_schedule(const host_rows<Index, Offset>& rows, const host_levels<Index>& levels,
+                                      const shape_choice& chosen, std::size_t shared_limit, bool reversed) {
+  if (chosen.shape.rows == 0) {
+    return {};
+  }
+  const std::int64_t tiles = x_ring_tiles<Tuning, Scalar>(chosen, shared_limit);
+  if (tiles < 2 * chosen.shape.reload_distance()) {
+    return {};
+  }
+  return schedule_builder<Index, Offset>(rows, chosen.shape, tiles, reversed)
+      .build(levels.rows, chosen.tiles);
+}
+
+/// A schedule that the host has made, and what is known before the path is chosen.
+struct planned_schedule {
+  std::int64_t levels = 0;  ///< of the triangle
+  shape_choice chosen;
+  std::optional<schedule> made;  ///< nothing if the path cannot solve the system, or takes too long
+};
+
+/// Copies a triangle to the host. Synchronises.
+template <class Index, class Offset, class Executor>
+host_rows<Index, Offset> download_rows(const device_triangle<Index, Offset>& t, const Executor& on) {
+  host_rows<Index, Offset> rows;
+  rows.row_offsets.resize(t.row_offsets.size());
+  rows.columns.resize(t.columns.size());
+  on.download(rows.row_offsets.data(), t.row_offsets.data(), t.row_offsets.bytes());
+  on.download(rows.columns.data(), t.columns.data(), t.columns.bytes());
+  return rows;
+}
+
+}  // namespace sptrsv::detail::dataflow::single_block

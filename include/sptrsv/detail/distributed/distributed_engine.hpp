@@ -1,0 +1,320 @@
+// The host side of a distributed solve on one PE.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/distributed/pe_plan.hpp"
+#include "sptrsv/detail/simt/simt_executor.hpp"
+#include "sptrsv/options.hpp"
+
+namespace sptrsv::detail::distributed {
+
+/// The plan and the costs of the solves of one PE, which distributed_solver::facts returns.
+struct distributed_facts {
+  int pes = 0;                   ///< how many PEs solve for columns
+  double predicted_ns = 0;       ///< time of a solve by the model; the same on all PEs
+  std::int64_t messages = 0;     ///< values that this PE sends to other PEs in a solve of one right-hand side
+  std::int64_t sent_bytes = 0;   ///< of these messages
+  std::int64_t puts = 0;         ///< messages of several of these values, with a signal each
+  std::size_t device_bytes = 0;  ///< device memory of the solver on this PE
+};
+
+template <class Tuning, class Scalar, class Index, class Offset, class Team, class Executor>
+class engine {
+  using plan = pe_plan<Tuning, Scalar, Index, Offset, Team, Executor>;
+  using params = typename plan::params;
+  using mail_params = typename plan::mail_params;
+  template <int Columns, class Params>
+  using forward_kernel = pe_agent<supernodal::forward_agent<Tuning, Scalar, Index, Offset, Columns, Params>>;
+  template <int Columns, class Params>
+  using backward_kernel =
+      pe_agent<supernodal::backward_agent<Tuning, Scalar, Index, Offset, Columns, Params>>;
+  using space = typename plan::space;
+  using flag = value_flag<Scalar>;
+  static constexpr int most_rhs = plan::most_rhs;
+
+ public:
+  using part_type = local_rows<Scalar, Index, Offset>;
+
+  /// Collective.
+  engine(const part_type& part, const system_options& options, const plan_options& how, Team& team,
+         const Executor& on, memory_resource& resource)
+      : team_(team),
+        part_{triangle_form(options, false)},
+        how_(how),
+        resource_(resource),
+        space_(space::of(shared_limit(on))) {
+    row_map& map = part_.map;
+    map.size = part.size;
+    std::vector<std::vector<std::int64_t>> ranges =
+        gather(team_, std::vector<std::int64_t>{part.first_row, part.rows, part.size});
+    for (const auto& of_pe : ranges) {
+      map.first_row.push_back(of_pe[0]);
+    }
+    map.first_row.push_back(part.size);
+    check_together(team_, [&] {
+      SPTRSV_EXPECTS(
+          how.pes >= 0 && how.pes <= team_.size(), errc::invalid_argument,
+          "a plan for " + std::to_string(how.pes) + " PEs, for a team of " + std::to_string(team_.size()));
+      SPTRSV_EXPECTS(how.grid_rows >= 0 &&
+                         (how.grid_rows == 0 || how.how != supernode_dealing::grid ||
+                          (how.pes > 0 ? how.pes % how.grid_rows == 0 : how.grid_rows <= team_.size())),
+                     errc::invalid_argument,
+                     "a grid of " + std::to_string(how.grid_rows) + " rows of PEs for " +
+                         std::to_string(how.pes > 0 ? how.pes : team_.size()) + " PEs");
+      SPTRSV_EXPECTS(options.max_rhs > 0, errc::invalid_argument, "max_rhs is not positive");
+      part_.check(part, ranges);
+    });
+    const fundamental_lists<Index> supernodes = part_.find_supernodes(team_, part);
+    std::vector<std::int64_t> cuts;
+    for (bool is_cut = true; is_cut;) {
+      plan_.reset();  // all PEs give its memory back together
+      plan_ = std::make_unique<plan>(team_, part_, part, supernodes, cuts, how_, space_, options.max_rhs, on,
+                                     resource_);
+      check_together(
+          team_, [&] { plan_->has_puts() ? prepare_kernels<mail_params>(on) : prepare_kernels<params>(on); });
+      plan_->values.update(team_, part.values, part_.form.conjugated, plan_->nodes.view(), how_.max_growth,
+                           on, resource_);
+      is_cut = cut_grown(cuts, on);
+    }
+    plan_->nodes.end_analysis();
+  }
+
+  /// Takes new values of the entries that this PE has handed in. Collective. Synchronises.
+  void update_values(const Scalar* values, const Executor& on) {
+    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.view(), how_.max_growth, on,
+                         resource_);
+    first_grown_ = smallest_of_all(
+        team_, plan_->values.find_grown(plan_->whole, plan_->local, how_.max_growth, on).second);
+  }
+
+  /// Solves for the rows that this PE has handed in. Collective: every PE enqueues its solves in the same
+  /// order, with the same number of right-hand sides and alpha.
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Executor& on) {
+    plan_->has_puts() ? solve_with<mail_params>(alpha, b, x, on) : solve_with<params>(alpha, b, x, on);
+  }
+
+  /// Returns what the last solve met. Collective. Synchronises.
+  [[nodiscard]] solve_status status(const Executor& on) const {
+    gather(team_, std::vector<char>{});  // all have enqueued their solves before one waits for its GPU
+    pe_state state;
+    on.download(&state, plan_->state.data(), sizeof(state));
+    const std::int64_t first = smallest_of_all(team_, state.first_nonfinite[calls_ % 2]);
+    bool is_zero = false;
+    for (const auto& of_pe : gather(team_, std::vector<char>{plan_->values.is_zero_pivot(first)})) {
+      is_zero = is_zero || of_pe.front() != 0;
+    }
+    solve_status found;
+    if (first != all_finite) {
+      found.code = is_zero ? solve_status::kind::zero_pivot : solve_status::kind::non_finite;
+      found.row = row_of(first);
+    } else if (first_grown_ != all_finite) {
+      found.code = solve_status::kind::growth;
+      found.row = row_of(first_grown_);
+    }
+    return found;
+  }
+
+  /// Returns the plan in words.
+  [[nodiscard]] std::string describe() const {
+    const ownership& owners = plan_->owners;
+    const auto rounded = [](double ns) { return std::to_string(static_cast<std::int64_t>(ns)); };
+    const std::string how = owners.pes == 1 ? std::string() : describe_dealing(owners);
+    const char* const sent = owners.pes == 1 || !plan_->has_puts()        ? ""
+                             : how_.sends == pe_transport::waiting_blocks ? ", with puts and waiting blocks"
+                                                                          : ", with puts";
+    return std::string(plan_->whole.backward ? "backward, " : "forward, ") +
+           std::to_string(plan_->whole.tree.count()) + " supernodes, on " + std::to_string(owners.pes) +
+           " of " + std::to_string(team_.size()) + " PEs" + how + sent + "; predicted " +
+           rounded(owners.predicted.total_ns()) + " ns (" + std::to_string(owners.predicted.levels) +
+           " levels and " + std::to_string(owners.predicted.crossings) + " hops between PEs " +
+           rounded(owners.predicted.path_ns) + " ns, bytes " + rounded(owners.predicted.bytes_ns) + " ns)" +
+           (owners.pes == 1 && team_.size() > 1 && how_.pes == 0 ? "; one PE is predicted to be fastest"
+                                                                 : "");
+  }
+  /// Returns how supernodes are dealt, in words.
+  [[nodiscard]] static std::string describe_dealing(const ownership& owners) {
+    const pe_grid& grid = owners.panels.grid;
+    const std::string over = std::to_string(grid.rows) + " x " + std::to_string(grid.columns) + " PEs";
+    const std::string trees = owners.tree == pe_tree::binary ? ", binary trees" : "";
+    switch (owners.how) {
+      case supernode_dealing::subtrees:
+        return ", by subtrees" + trees;
+      case supernode_dealing::top:
+        return ", by subtrees, and cyclically above them" + trees;
+      case supernode_dealing::grid:
+        return ", by subtrees, and over " + over + " above them" + trees;
+      case supernode_dealing::automatic:
+      case supernode_dealing::cyclic:
+        break;
+    }
+    return ", cyclically" + trees;
+  }
+  /// Returns what the solves of this PE cost.
+  [[nodiscard]] distributed_facts facts() const {
+    distributed_facts f;
+    f.pes = plan_->owners.pes;
+    f.predicted_ns = plan_->owners.predicted.total_ns();
+    const auto& messages = plan_->messages;
+    f.messages = static_cast<std::int64_t>(messages.messages.size() + messages.sent_rows.size());
+    for (const guest& g : messages.guests) {
+      f.messages += g.x.index >= 0 ? 1 : 0;
+    }
+    f.sent_bytes = f.messages * std::int64_t{sizeof(Scalar)};
+    f.puts = static_cast<std::int64_t>(plan_->mail.records.size());
+    f.device_bytes = plan_->bytes();
+    return f;
+  }
+  [[nodiscard]] const structure<Index>& whole() const { return plan_->whole; }
+  [[nodiscard]] const ownership& owners() const { return plan_->owners; }
+  [[nodiscard]] const local_structure<Index>& local() const { return plan_->local; }
+  [[nodiscard]] const message_plan<Offset>& messages() const { return plan_->messages; }
+  [[nodiscard]] const mail_plan& mail() const { return plan_->mail; }
+
+ private:
+  template <class Params>
+  static constexpr std::size_t static_shared_bytes =
+      std::max({simt::static_shared_bytes<forward_kernel<1, Params>>,
+                simt::static_shared_bytes<forward_kernel<most_rhs, Params>>,
+                simt::static_shared_bytes<backward_kernel<1, Params>>,
+                simt::static_shared_bytes<backward_kernel<most_rhs, Params>>});
+
+  static std::int64_t shared_limit(const Executor& on) {
+    return static_cast<std::int64_t>(on.shared_limit()) -
+           static_cast<std::int64_t>(std::max(static_shared_bytes<params>, static_shared_bytes<mail_params>));
+  }
+
+  /// Runs the kernels of solves once, without tasks, and finds how many blocks of a launch are resident
+  /// beside those of the other PEs of the device. CUDA loads a kernel, and gets the memory that it needs, at
+  /// its first launch, and may then wait for kernels that run. In a solve these may wait for another PE of
+  /// the process, which waits for the loading. Synchronises.
+  template <class Params>
+  void prepare_kernels(const Executor& on) {
+    tickets_ = 0;  // those of a new plan
+    share_of_device_ = 0;
+    prepare_kernel<forward_kernel<1, Params>, Params>(on, !plan_->whole.backward);
+    prepare_kernel<forward_kernel<most_rhs, Params>, Params>(on, !plan_->whole.backward);
+    prepare_kernel<backward_kernel<1, Params>, Params>(on, plan_->whole.backward);
+    prepare_kernel<backward_kernel<most_rhs, Params>, Params>(on, plan_->whole.backward);
+    on.synchronize();
+  }
+  /// The part of prepare_kernels for one kernel. While a PE runs one kernel, another one of its device may be
+  /// ahead with a solve of another kind. So all launches have as many blocks as the kernel that has room for
+  /// the fewest: if there are fewer on the device, a further block of any kernel fits.
+  ///
+  /// @param is_used whether this solver launches the kernel.
+  template <class Agent, class Params>
+  void prepare_kernel(const Executor& on, bool is_used) {
+    const auto bytes = static_cast<std::size_t>(space_.bytes());
+    const std::int64_t share =
+        on.template resident_blocks<Agent>(bytes) / std::int64_t{team_.pes_on_device()};
+    share_of_device_ = share_of_device_ == 0 ? share : std::min(share_of_device_, share);
+    if (team_.pes_on_device() > 1) {
+      on.template run_beside_others<Agent>();
+    }
+    if (is_used) {
+      Params p{};
+      p.in.size = 1;
+      p.state = plan_->state.data();
+      p.first_ticket = tickets_++;
+      on.template launch<Agent>(1, p, bytes);
+    }
+  }
+
+  template <class Params>
+  void solve_with(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Executor& on) {
+    auto p = plan_->template parameters<Params>(team_);
+    p.alpha = alpha;
+    p.call = static_cast<int>(++calls_ % 2);
+    p.begins_call = true;
+    for (std::int64_t begin = 0; begin < x.columns || p.begins_call; begin += most_rhs) {
+      const std::int64_t columns = std::min<std::int64_t>(most_rhs, x.columns - begin);
+      p.b = {b.data + begin * b.column_stride, b.rows, columns, b.row_stride, b.column_stride};
+      p.x = {x.data + begin * x.column_stride, x.rows, columns, x.row_stride, x.column_stride};
+      if (plan_->whole.backward) {
+        columns == 1 ? launch<backward_kernel<1, Params>>(p, on)
+                     : launch<backward_kernel<most_rhs, Params>>(p, on);
+      } else {
+        columns == 1 ? launch<forward_kernel<1, Params>>(p, on)
+                     : launch<forward_kernel<most_rhs, Params>>(p, on);
+      }
+      p.begins_call = false;
+    }
+  }
+
+  /// Adds cuts where the growth of supernodes is too large. Returns whether there are any. Collective.
+  bool cut_grown(std::vector<std::int64_t>& cuts, const Executor& on) {
+    const auto [mine, first] = plan_->values.find_grown(plan_->whole, plan_->local, how_.max_growth, on);
+    first_grown_ = smallest_of_all(team_, first);
+    const std::size_t before = cuts.size();
+    for (const auto& of_pe : gather(team_, mine)) {
+      cuts.insert(cuts.end(), of_pe.begin(), of_pe.end());
+    }
+    const bool found = cuts.size() > before;
+    std::sort(cuts.begin(), cuts.end());
+    return found;
+  }
+
+  template <class Agent, class Params>
+  void launch(Params& p, const Executor& on) {
+    const auto bytes = static_cast<std::size_t>(space_.bytes());
+    const std::int64_t tasks = plan_->task_count();
+    std::int64_t blocks = tasks;
+    if (team_.pes_on_device() > 1) {  // leave room for the blocks of the others
+      blocks = std::clamp<std::int64_t>(tasks, 1, std::max<std::int64_t>(share_of_device_, 1));
+    }
+    SPTRSV_EXPECTS(plan_->most_waiting_blocks == 0 || plan_->most_waiting_blocks < share_of_device_,
+                   errc::unsupported,  // all PEs refuse together if their devices are alike
+                   std::to_string(plan_->most_waiting_blocks) +
+                       " blocks that wait for messages leave no room among " +
+                       std::to_string(share_of_device_) + " resident ones");
+    const std::int64_t size = inbox_buffers * plan_->rhs * plan_->inbox_values;
+    const auto buffer_of = [&](std::uint64_t solve) {
+      return static_cast<std::int64_t>(solve % inbox_buffers) * (size / inbox_buffers);
+    };
+    p.stays = blocks < tasks;
+    p.in.solve = solves_;
+    p.in.buffer = buffer_of(solves_);
+    p.first_ticket = tickets_;
+    p.rhs_to_reset = used_rhs_;
+    p.buffers = {{flag::address(plan_->inbox.own(), buffer_of(solves_)),
+                  flag::address(plan_->inbox.own(), buffer_of(solves_ + inbox_buffers - 1))},
+                 nullptr,
+                 plan_->inbox_values};
+    if constexpr (decltype(p.mail)::exists) {
+      plan_->open_mail(p);
+    }
+    if (tasks > 0) {
+      on.template launch_together<Agent>(simt::block_count(blocks, 1), p, bytes);
+    }
+    ++solves_;
+    used_rhs_ = p.x.columns;
+    // A block that stays draws a ticket after the last task, which says that none is left.
+    tickets_ += static_cast<unsigned long long>(p.stays ? tasks + blocks : tasks);
+  }
+
+  [[nodiscard]] std::int64_t row_of(std::int64_t substitution_index) const {
+    return part_.form.reversed ? part_.map.size - 1 - substitution_index : substitution_index;
+  }
+
+  Team& team_;
+  system_part<Scalar, Index, Offset> part_;
+  plan_options how_;
+  memory_resource& resource_;
+  space space_;
+  std::unique_ptr<plan> plan_;
+  std::int64_t share_of_device_ = 0;       ///< blocks that are resident beside those of other PEs
+  std::int64_t first_grown_ = all_finite;  ///< see local_values::find_grown; of all PEs
+  std::uint64_t calls_ = 0;                ///< of solve
+  std::uint64_t solves_ = 0;               ///< launched
+  std::int64_t used_rhs_ = 0;              ///< of the solve that was launched last
+  unsigned long long tickets_ = 0;         ///< of all solves
+};
+
+}  // namespace sptrsv::detail::distributed

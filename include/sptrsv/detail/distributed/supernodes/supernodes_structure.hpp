@@ -1,0 +1,273 @@
+// The supernodes of a distributed system, which all PEs know: the tree and the lists of rows, but no values.
+//
+// The system is C x = b (forward) or C^T x = b (backward) as in supernodal/panels.hpp. Column j of C stands
+// for substitution index j, or, backward, for index size - 1 - j.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/distributed/distributed_team.hpp"
+#include "sptrsv/detail/distributed/supernodes/entry_runs.hpp"
+#include "sptrsv/detail/supernodal/analysis/tree.hpp"
+
+namespace sptrsv::detail::distributed {
+
+/// Which rows of the user each PE has handed in, and which column of C stands for which row.
+struct row_map {
+  std::int64_t size = 0;
+  std::vector<std::int64_t> first_row;  ///< by PE, count + 1
+  bool mirrored = false;  ///< column j of C stands for row size - 1 - j of the user, instead of row j
+
+  [[nodiscard]] std::int64_t row_of(std::int64_t column) const {
+    return mirrored ? size - 1 - column : column;
+  }
+  /// Returns the PE that has handed in the row for a column of C.
+  [[nodiscard]] int home(std::int64_t column) const {
+    const auto after = std::upper_bound(first_row.begin(), first_row.end(), row_of(column));
+    return static_cast<int>(after - first_row.begin()) - 1;
+  }
+  /// Returns the columns [begin, end) of C whose rows a PE has handed in.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> columns_of(int pe) const {
+    const std::int64_t begin = first_row[at(pe)];
+    const std::int64_t end = first_row[at(pe) + 1];
+    return mirrored ? std::pair(size - end, size - begin) : std::pair(begin, end);
+  }
+};
+
+/// The strictly lower entries of consecutive columns of C, rows ascending.
+template <class Index>
+struct column_part {
+  std::int64_t first = 0;  ///< first column
+  std::vector<std::int64_t> offsets{0};
+  std::vector<Index> rows;
+
+  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
+  /// Returns the rows of a column, by its number in the part.
+  [[nodiscard]] std::pair<const Index*, const Index*> column(std::int64_t j) const {
+    return {rows.data() + offsets[at(j)], rows.data() + offsets[at(j) + 1]};
+  }
+};
+
+/// Sends each entry to the PE that has the row for its column. Returns the columns of this PE.
+/// `for_entries(use)` calls use(row, column, ...) for the entries of this PE. Collective.
+template <class Index, class Team, class ForEntries>
+column_part<Index> distribute_columns(Team& team, const row_map& map, const ForEntries& for_entries) {
+  const auto own = map.columns_of(team.rank());
+  const std::int64_t begin = own.first;
+  const std::int64_t end = own.second;
+  const auto is_own = [&](Index column) { return column >= begin && column < end; };
+  column_part<Index> part;
+  part.first = begin;
+  part.offsets.assign(static_cast<std::size_t>(end - begin) + 1, 0);
+  std::vector<std::vector<entry_run<Index>>> to(static_cast<std::size_t>(team.size()));
+  for_entries([&](Index row, Index column, auto) {
+    if (row == column) {
+      return;
+    }
+    if (is_own(column)) {
+      ++part.offsets[at(column - begin) + 1];
+    } else {
+      append_entry(to[at(map.home(column))], row, column);
+    }
+  });
+  const auto received = exchange_all(team, std::move(to));
+  for (const auto& of_pe : received) {
+    for_entries_of(of_pe, [&](Index, Index column) { ++part.offsets[at(column - begin) + 1]; });
+  }
+  for (std::size_t j = 1; j < part.offsets.size(); ++j) {
+    part.offsets[j] += part.offsets[j - 1];
+  }
+  part.rows.resize(static_cast<std::size_t>(part.offsets.back()));
+  std::vector<std::int64_t> next(part.offsets.begin(), part.offsets.end() - 1);
+  const auto take = [&](Index row, Index column) { part.rows[at(next[at(column - begin)]++)] = row; };
+  for (std::size_t pe = 0; pe < received.size(); ++pe) {
+    for_entries_of(received[pe], take);
+    if (pe == static_cast<std::size_t>(team.rank())) {
+      for_entries([&](Index row, Index column, auto) {
+        if (row != column && is_own(column)) {
+          take(row, column);
+        }
+      });
+    }
+  }
+  for (std::int64_t j = 0; j < part.count(); ++j) {
+    const auto rows = part.rows.begin() + part.offsets[at(j)];
+    const auto rows_end = part.rows.begin() + part.offsets[at(j) + 1];
+    if (!std::is_sorted(rows, rows_end)) {
+      std::sort(rows, rows_end);
+    }
+  }
+  return part;
+}
+
+/// Returns the elements of all PEs in the order of columns of C. Collective.
+template <class T, class Team>
+std::vector<T> gather_by_column(Team& team, const row_map& map, const std::vector<T>& mine) {
+  auto all = gather(team, mine);
+  if (map.mirrored) {
+    std::reverse(all.begin(), all.end());
+  }
+  std::vector<T> joined;
+  for (const auto& of_pe : all) {
+    joined.insert(joined.end(), of_pe.begin(), of_pe.end());
+  }
+  return joined;
+}
+
+/// Fundamental supernodes (supernodal/analysis/tree.hpp), and the rows below the last column of each. None
+/// spans the columns of two PEs.
+template <class Index>
+struct fundamental_lists {
+  supernodal::fundamental_supernodes of;
+  std::vector<std::int64_t> begin;  ///< by supernode, count + 1: where its rows begin
+  std::vector<Index> rows;
+
+  [[nodiscard]] auto rows_begin(std::int64_t f) const { return rows.begin() + begin[at(f)]; }
+};
+
+/// Finds the fundamental supernodes of C. All PEs return all of them. Collective.
+template <class Index, class Team>
+fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const column_part<Index>& part) {
+  std::vector<Index> first_rows;
+  for (std::int64_t j = 0; j < part.count(); ++j) {
+    const auto [row, end] = part.column(j);
+    first_rows.push_back(row == end ? Index{-1} : *row);
+  }
+  std::vector<Index> children(static_cast<std::size_t>(map.size), 0);
+  for (const Index row : gather_by_column(team, map, first_rows)) {
+    if (row >= 0) {
+      ++children[at(row)];
+    }
+  }
+  const auto continues = [&](std::int64_t j) {
+    if (j == 0 || children[at(part.first + j)] != 1) {
+      return false;
+    }
+    const auto [before, before_end] = part.column(j - 1);
+    const auto [row, end] = part.column(j);
+    return before_end - before == end - row + 1 && *before == part.first + j &&
+           std::equal(row, end, before + 1);
+  };
+  std::vector<Index> firsts;
+  std::vector<Index> counts;
+  std::vector<Index> rows;
+  for (std::int64_t j = 0; j < part.count(); ++j) {
+    if (!continues(j)) {
+      firsts.push_back(static_cast<Index>(part.first + j));
+    }
+    if (j + 1 == part.count() || !continues(j + 1)) {
+      const auto [row, end] = part.column(j);
+      counts.push_back(static_cast<Index>(end - row));
+      rows.insert(rows.end(), row, end);
+    }
+  }
+  fundamental_lists<Index> found;
+  const auto all_firsts = gather_by_column(team, map, firsts);
+  const auto all_counts = gather_by_column(team, map, counts);
+  found.rows = gather_by_column(team, map, rows);
+  found.of.first.assign(all_firsts.begin(), all_firsts.end());
+  found.of.first.push_back(map.size);
+  found.of.row_count.assign(all_counts.begin(), all_counts.end());
+  found.begin.assign(1, 0);
+  for (const Index count : all_counts) {
+    found.begin.push_back(found.begin.back() + count);
+  }
+  std::vector<Index> fundamental_of(static_cast<std::size_t>(map.size));
+  const auto total = static_cast<std::int64_t>(all_counts.size());
+  for (std::int64_t f = 0; f < total; ++f) {
+    std::fill(fundamental_of.begin() + found.of.first[at(f)],
+              fundamental_of.begin() + found.of.first[at(f) + 1], static_cast<Index>(f));
+  }
+  for (std::int64_t f = 0; f < total; ++f) {
+    std::int64_t parent = -1;
+    bool nested = true;
+    if (found.begin[at(f)] < found.begin[at(f) + 1]) {
+      parent = fundamental_of[at(*found.rows_begin(f))];
+      const auto below = std::lower_bound(found.rows_begin(f), found.rows_begin(f + 1),
+                                          static_cast<Index>(found.of.first[at(parent) + 1]));
+      nested = std::includes(found.rows_begin(parent), found.rows_begin(parent + 1), below,
+                             found.rows_begin(f + 1));
+    }
+    found.of.parent.push_back(parent);
+    found.of.nested.push_back(nested ? 1 : 0);
+  }
+  return found;
+}
+
+/// The supernodes of the plan.
+template <class Index>
+struct structure {
+  bool backward = false;
+  row_map map;
+  supernodal::supernode_tree<Index> tree;
+  std::vector<Index> supernode_of;       ///< by column
+  std::vector<Index> first_descendant;   ///< by column: see supernodal::supernodes
+  std::vector<std::int32_t> level;       ///< by supernode: supernode_tree::levels()
+  std::vector<std::int64_t> range_rows;  ///< by supernode: where the rows below its merged range begin
+  std::vector<Index> rows;               ///< the rows below merged ranges
+
+  [[nodiscard]] std::int64_t first(std::int64_t s) const { return tree.first[at(s)]; }
+  [[nodiscard]] std::int64_t range_end(std::int64_t s) const { return tree.range_end[at(s)]; }
+  [[nodiscard]] std::int64_t rows_begin(std::int64_t s) const { return tree.rows_begin[at(s)]; }
+  [[nodiscard]] std::int64_t supernode_at(std::int64_t column) const { return supernode_of[at(column)]; }
+  /// Returns row `t` of the list of rows of a supernode.
+  [[nodiscard]] std::int64_t row(std::int64_t s, std::int64_t t) const {
+    const std::int64_t in_range = range_end(s) - first(s + 1);
+    return t < in_range ? first(s + 1) + t : std::int64_t{rows[at(range_rows[at(s)] + t - in_range)]};
+  }
+  /// Returns where a row stands in the list of a supernode; -1 if it is not in it.
+  [[nodiscard]] std::int64_t find_row(std::int64_t s, std::int64_t row) const {
+    if (row < first(s + 1)) {
+      return -1;
+    }
+    const std::int64_t in_range = range_end(s) - first(s + 1);
+    if (row < range_end(s)) {
+      return row - first(s + 1);
+    }
+    const auto begin = rows.begin() + range_rows[at(s)];
+    const auto end = begin + (tree.rows(s) - in_range);
+    const auto at = std::lower_bound(begin, end, static_cast<Index>(row));
+    return at != end && *at == row ? in_range + (at - begin) : -1;
+  }
+  /// Returns the supernode of the first row of the list, which is not empty.
+  [[nodiscard]] std::int64_t parent(std::int64_t s) const { return supernode_at(row(s, 0)); }
+  /// Returns the substitution index for a column of C.
+  [[nodiscard]] std::int64_t substitution_index(std::int64_t column) const {
+    return backward ? map.size - 1 - column : column;
+  }
+};
+
+/// Merges and cuts the fundamental supernodes. `cuts`: columns before which supernodes are cut, ascending.
+template <class Index>
+structure<Index> make_structure(const fundamental_lists<Index>& f, const row_map& map, bool backward,
+                                const supernodal::merge_limits& limits, std::int64_t max_width,
+                                const std::vector<std::int64_t>& cuts) {
+  structure<Index> made;
+  made.backward = backward;
+  made.map = map;
+  const auto merged = supernodal::merge(f.of, limits);
+  made.tree = supernodal::cut(supernodal::columns_of<Index>(f.of, merged), map.size, f.of.is_nested(),
+                              max_width, cuts);
+  made.level = made.tree.levels(backward);
+  std::size_t range = 0;
+  for (std::int64_t s = 0; s < made.tree.count(); ++s) {
+    made.supernode_of.resize(static_cast<std::size_t>(made.first(s + 1)), static_cast<Index>(s));
+    made.range_rows.push_back(static_cast<std::int64_t>(made.rows.size()));
+    if (made.first(s + 1) == made.range_end(s)) {
+      const std::int64_t root = merged.ranges[range++].end - 1;
+      made.rows.insert(made.rows.end(), f.rows_begin(root), f.rows_begin(root + 1));
+    }
+  }
+  for (std::int64_t j = 0, of = 0; j < map.size; ++j) {
+    of += j == f.of.first[at(of) + 1] ? 1 : 0;
+    made.first_descendant.push_back(static_cast<Index>(merged.first_descendant[at(of)]));
+  }
+  return made;
+}
+
+}  // namespace sptrsv::detail::distributed

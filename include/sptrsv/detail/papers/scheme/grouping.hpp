@@ -1,0 +1,160 @@
+// Scheduling, first hierarchy: groups nodes of one level; one warp solves one group (Hu et al. 2024, section
+// 4.4).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/papers/scheme/scheme_agent.hpp"
+#include "sptrsv/detail/papers/scheme/transform.hpp"
+
+namespace sptrsv::detail::schemes {
+
+/// rg_balance: computes the sort key of each node: ascending by level, and within a level from nodes of many
+/// entries to nodes of few. Runs once per node in level order.
+template <class Index, class Offset>
+struct find_balance_keys {
+  static constexpr int entry_bits = 24;
+
+  const Offset* row_offsets;       ///< by solve index
+  const Index* first_solve_index;  ///< by node, nodes + 1
+  const Index* level_offsets;      ///< by level, levels + 1
+  std::int64_t levels;
+  const Index* nodes;   ///< by index in level order: the node
+  std::uint64_t* keys;  ///< output by index in level order
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    const Index node = ctx.load_constant(nodes + k);
+    const auto entries = static_cast<std::uint64_t>(
+        ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node + 1)) -
+        ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node)));
+    constexpr std::uint64_t most = (std::uint64_t{1} << entry_bits) - 1;
+    const auto level = static_cast<std::uint64_t>(triangle_kernels::major_of(ctx, level_offsets, levels, k));
+    ctx.store(keys + k, level << entry_bits | (most - (entries < most ? entries : most)));
+  }
+};
+
+/// Counts the groups of each level. Runs once per level and once for the end.
+template <class Index>
+struct count_groups {
+  const Index* level_offsets;  ///< by level, levels + 1
+  std::int64_t levels;
+  int sub_warps;
+  Index* groups;  ///< output by level, levels + 1
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t level) const {
+    const Index nodes = level == levels ? Index{0}
+                                        : static_cast<Index>(ctx.load_constant(level_offsets + level + 1) -
+                                                             ctx.load_constant(level_offsets + level));
+    ctx.store(groups + level, static_cast<Index>(simt::ceil_div(nodes, sub_warps)));
+  }
+};
+
+/// Writes each node to its slot in the groups. Runs once per node in level order.
+template <class Index>
+struct place_nodes {
+  const Index* level_offsets;  ///< by level, levels + 1
+  std::int64_t levels;
+  const Index* nodes;              ///< by index in level order: the node
+  const Index* first_solve_index;  ///< by node, nodes + 1
+  const std::int32_t* inner;       ///< by node: 1 if its rows need each other; null if nodes are rows
+  const Index* group_offsets;      ///< by level: its first group
+  int sub_warps;
+  Index* first;               ///< output by slot: solve index of the node's first row
+  Index* rows;                ///< output by slot: number of rows
+  std::int32_t* level_inner;  ///< output by level: 1 if a node's rows need each other
+  Index* group_of_node;       ///< output by node; null if it is not needed
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    const std::int64_t level = triangle_kernels::major_of(ctx, level_offsets, levels, k);
+    const std::int64_t in_level = k - static_cast<std::int64_t>(ctx.load_constant(level_offsets + level));
+    const std::int64_t group =
+        static_cast<std::int64_t>(ctx.load_constant(group_offsets + level)) + in_level / sub_warps;
+    const std::int64_t at = group * sub_warps + in_level % sub_warps;
+    const Index node = ctx.load_constant(nodes + k);
+    const Index solve_index = ctx.load_constant(first_solve_index + node);
+    ctx.store(first + at, solve_index);
+    ctx.store(rows + at, static_cast<Index>(ctx.load_constant(first_solve_index + node + 1) - solve_index));
+    if (inner != nullptr && ctx.load_constant(inner + node) != 0) {
+      ctx.store_relaxed(level_inner + level, std::int32_t{1});
+    }
+    if (group_of_node != nullptr) {
+      ctx.store(group_of_node + node, static_cast<Index>(group));
+    }
+  }
+};
+
+/// The groups in topological order.
+template <class Index>
+struct grouped_nodes {
+  std::int64_t count = 0;
+  int sub_warps = 1;
+  /// By slot (group * sub_warps + sub-warp): solve index of the node's first row.
+  buffer<Index> first;
+  buffer<Index> rows;                     ///< by slot: number of rows, 0 if it has no node
+  buffer<Index> group_of_node;            ///< by node; empty if it was not asked for
+  std::vector<Index> level_offsets;       ///< by level of nodes: its first group; one more for the end
+  std::vector<std::int32_t> level_inner;  ///< by level: 1 if a node's rows need each other
+};
+
+/// Groups the nodes of each level; may reorder the nodes within the levels of `graph`. Synchronises.
+template <class Index, class Offset, class Executor>
+grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_graph<Index, Offset>& graph,
+                                 const scheme& s, bool with_group_of_node, const Executor& on,
+                                 memory_resource& resource) {
+  const std::int64_t nodes = graph.nodes.count;
+  device_levels<Index>& levels = graph.levels;
+  if (s.grouping == node_grouping::balance && s.sub_warps > 1 && nodes > 0) {
+    using find_keys = find_balance_keys<Index, Offset>;
+    const auto keys = make_buffer<std::uint64_t>(nodes, on, resource);
+    const auto sorted_keys = make_buffer<std::uint64_t>(nodes, on, resource);
+    auto sorted = make_buffer<Index>(nodes, on, resource);
+    simt::for_each(on, nodes,
+                   find_keys{t.row_offsets.data(), graph.nodes.first_solve_index.data(),
+                             levels.level_offsets.data(), levels.count, levels.rows.data(), keys.data()});
+    on.sort_pairs(keys.data(), sorted_keys.data(), levels.rows.data(), sorted.data(), nodes,
+                  bits_for(static_cast<std::uint64_t>(levels.count) << find_keys::entry_bits), resource);
+    levels.rows = std::move(sorted);
+  }
+
+  grouped_nodes<Index> made;
+  made.sub_warps = s.sub_warps;
+  const auto group_offsets = make_buffer<Index>(levels.count + 1, on, resource);
+  simt::for_each(
+      on, levels.count + 1,
+      count_groups<Index>{levels.level_offsets.data(), levels.count, s.sub_warps, group_offsets.data()});
+  on.exclusive_scan(group_offsets.data(), group_offsets.data(), levels.count + 1, resource);
+  made.level_offsets.resize(group_offsets.size());
+  on.download(made.level_offsets.data(), group_offsets.data(), group_offsets.bytes());
+  made.count = made.level_offsets.back();
+
+  made.first = make_buffer<Index>(made.count * s.sub_warps, on, resource);
+  made.rows = make_buffer<Index>(made.count * s.sub_warps, on, resource);
+  made.group_of_node = make_buffer<Index>(with_group_of_node ? nodes : 0, on, resource);
+  const auto inner = make_buffer<std::int32_t>(levels.count, on, resource);
+  on.fill_bytes(made.first.data(), 0, made.first.bytes());
+  on.fill_bytes(made.rows.data(), 0, made.rows.bytes());
+  on.fill_bytes(inner.data(), 0, inner.bytes());
+  place_nodes<Index> body{};
+  body.level_offsets = levels.level_offsets.data();
+  body.levels = levels.count;
+  body.nodes = levels.rows.data();
+  body.first_solve_index = graph.nodes.first_solve_index.data();
+  body.inner = graph.inner.data();
+  body.group_offsets = group_offsets.data();
+  body.sub_warps = s.sub_warps;
+  body.first = made.first.data();
+  body.rows = made.rows.data();
+  body.level_inner = inner.data();
+  body.group_of_node = made.group_of_node.data();
+  simt::for_each(on, nodes, body);
+  made.level_inner.resize(inner.size());
+  on.download(made.level_inner.data(), inner.data(), inner.bytes());
+  return made;
+}
+
+}  // namespace sptrsv::detail::schemes

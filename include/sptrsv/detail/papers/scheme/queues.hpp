@@ -1,0 +1,211 @@
+// Scheduling, second hierarchy: assigns groups to warps (Hu et al. 2024, section 4.4). Runs on the host: each
+// group goes to a warp that has the smallest load so far.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/papers/scheme/grouping.hpp"
+
+namespace sptrsv::detail::schemes {
+
+/// Counts the entries of each node, with diagonals. Runs once per slot of the groups.
+template <class Index, class Offset>
+struct measure_nodes {
+  const Offset* row_offsets;  ///< by solve index
+  const Index* first;         ///< by slot: solve index of the node's first row
+  const Index* rows;          ///< by slot: number of rows
+  std::int64_t* loads;        ///< output by slot: entries of the node
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t at) const {
+    const Index solve_index = ctx.load_constant(first + at);
+    const Index count = ctx.load_constant(rows + at);
+    ctx.store(loads + at, static_cast<std::int64_t>(ctx.load_constant(row_offsets + solve_index + count) -
+                                                    ctx.load_constant(row_offsets + solve_index)) +
+                              static_cast<std::int64_t>(count));
+  }
+};
+
+/// Finds the parent of each node: the last of the groups that the node needs. Runs once per edge of the
+/// graph.
+template <class Index, class Offset>
+struct find_parents {
+  std::int64_t nodes;
+  const Offset* offsets;       ///< by node: first edge; one more for the end
+  const Index* edges;          ///< by edge: the node that is needed
+  const Index* group_of_node;  ///< by node
+  Index* parents;              ///< output by node: a group; must be -1 before
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const std::int64_t node = triangle_kernels::major_of(ctx, offsets, nodes, e);
+    const Index group = ctx.load_constant(group_of_node + ctx.load_constant(edges + e));
+    if (group > ctx.load_relaxed(parents + node)) {  // most edges need no atomic
+      ctx.atomic_max(parents + node, group);
+    }
+  }
+};
+
+/// The facts about groups that the host needs.
+template <class Index>
+struct group_facts {
+  std::vector<std::int64_t> loads;             ///< by group: number of entries
+  std::vector<std::vector<Index>> parents_of;  ///< by group, ws_locality only
+};
+
+/// Computes the loads of the groups and, if `with_parents`, their parents. Synchronises.
+template <class Index, class Offset, class Executor>
+group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_graph<Index, Offset>& graph,
+                            const grouped_nodes<Index>& groups, bool with_parents, const Executor& on,
+                            memory_resource& resource) {
+  const auto count = static_cast<std::size_t>(groups.count);
+  const auto solve_indices = static_cast<std::int64_t>(groups.first.size());
+  group_facts<Index> facts;
+  const buffer<std::int64_t> loads(groups.first.size(), resource, on.stream());
+  simt::for_each(on, solve_indices,
+                 measure_nodes<Index, Offset>{t.row_offsets.data(), groups.first.data(), groups.rows.data(),
+                                              loads.data()});
+  std::vector<std::int64_t> by_solve_index(loads.size());
+  on.download(by_solve_index.data(), loads.data(), loads.bytes());
+  facts.loads.assign(count, 0);
+  for (std::size_t k = 0; k < by_solve_index.size(); ++k) {
+    facts.loads[k / static_cast<std::size_t>(groups.sub_warps)] += by_solve_index[k];
+  }
+  if (with_parents) {
+    const device_triangle<Index, Offset>& edges = graph.nodes_are_rows() ? t : graph.edges;
+    const auto parents = make_buffer<Index>(graph.nodes.count, on, resource);
+    on.fill_bytes(parents.data(), 0xff, parents.bytes());
+    simt::for_each(on, edges.entries(),
+                   find_parents<Index, Offset>{edges.size, edges.row_offsets.data(), edges.columns.data(),
+                                               groups.group_of_node.data(), parents.data()});
+    std::vector<Index> parent(parents.size());
+    std::vector<Index> group(parents.size());
+    on.download(parent.data(), parents.data(), parents.bytes());
+    on.download(group.data(), groups.group_of_node.data(), groups.group_of_node.bytes());
+    facts.parents_of.resize(count);
+    for (std::size_t node = 0; node < parent.size(); ++node) {
+      if (parent[node] >= 0) {
+        facts.parents_of[at(group[node])].push_back(parent[node]);
+      }
+    }
+  }
+  return facts;
+}
+
+/// The groups of each warp of a launch: warp w solves queue[first[w]] ... queue[first[w + 1] - 1]. Groups are
+/// relative to the launch's first group and ascend.
+template <class Index>
+struct warp_queues {
+  std::vector<Index> first;
+  std::vector<Index> queue;
+};
+
+/// The loads of all warps, and a heap to find the warp with the smallest load.
+class warp_loads {
+ public:
+  explicit warp_loads(std::size_t warps) : loads_(warps, 0), heap_(warps), heap_index_(warps) {
+    std::iota(heap_.begin(), heap_.end(), 0u);
+    std::iota(heap_index_.begin(), heap_index_.end(), 0u);
+  }
+
+  [[nodiscard]] std::size_t size() const { return loads_.size(); }
+  [[nodiscard]] std::int64_t of(std::uint32_t warp) const { return loads_[warp]; }
+  /// Returns the first of the warps with the smallest load.
+  [[nodiscard]] std::uint32_t least() const { return heap_.front(); }
+
+  void add(std::uint32_t warp, std::int64_t load) {
+    loads_[warp] += load;
+    std::size_t at = heap_index_[warp];
+    for (std::size_t child = 2 * at + 1; child < heap_.size(); child = 2 * at + 1) {
+      child += child + 1 < heap_.size() && is_before(heap_[child + 1], heap_[child]) ? 1U : 0U;
+      if (!is_before(heap_[child], warp)) {
+        break;
+      }
+      put(heap_[child], at);
+      at = child;
+    }
+    put(warp, at);
+  }
+
+ private:
+  [[nodiscard]] bool is_before(std::uint32_t a, std::uint32_t b) const {
+    return loads_[a] < loads_[b] || (loads_[a] == loads_[b] && a < b);
+  }
+  void put(std::uint32_t warp, std::size_t at) {
+    heap_[at] = warp;
+    heap_index_[warp] = static_cast<std::uint32_t>(at);
+  }
+
+  std::vector<std::int64_t> loads_;        ///< by warp
+  std::vector<std::uint32_t> heap_;        ///< warps; the one with the smallest load first
+  std::vector<std::uint32_t> heap_index_;  ///< by warp: its index in the heap
+};
+
+/// Assigns the groups first_group ... first_group + groups - 1 to `blocks` blocks of `warps` warps.
+template <class Index>
+class queue_maker {
+ public:
+  queue_maker(const group_facts<Index>& facts, std::int64_t first_group, std::int64_t groups,
+              std::int64_t blocks, int warps)
+      : facts_(facts),
+        first_group_(first_group),
+        groups_(groups),
+        warps_(static_cast<std::uint32_t>(warps)),
+        loads_(static_cast<std::size_t>(blocks * warps)),
+        worker_of_(static_cast<std::size_t>(groups)) {}
+
+  warp_queues<Index> make(warp_scheduling how) {
+    for (std::int64_t g = 0; g < groups_; ++g) {
+      const std::uint32_t worker = how == warp_scheduling::locality ? near_parents(g) : loads_.least();
+      loads_.add(worker, facts_.loads[at(first_group_ + g)]);
+      worker_of_[at(g)] = worker;
+    }
+    warp_queues<Index> made;
+    made.first.assign(loads_.size() + 1, 0);
+    for (const std::uint32_t worker : worker_of_) {
+      ++made.first[worker + 1];
+    }
+    for (std::size_t w = 0; w < loads_.size(); ++w) {
+      made.first[w + 1] = static_cast<Index>(made.first[w + 1] + made.first[w]);
+    }
+    made.queue.resize(worker_of_.size());
+    std::vector<Index> next(made.first.begin(), made.first.end() - 1);
+    for (std::size_t g = 0; g < worker_of_.size(); ++g) {
+      made.queue[static_cast<std::size_t>(next[worker_of_[g]]++)] = static_cast<Index>(g);
+    }
+    return made;
+  }
+
+ private:
+  /// Returns the warp with the smallest load among the blocks that solve the parents of group g; among all
+  /// warps if no parent is in this launch.
+  [[nodiscard]] std::uint32_t near_parents(std::int64_t g) const {
+    std::uint32_t best = loads_.least();
+    bool found = false;
+    for (const Index parent : facts_.parents_of[at(first_group_ + g)]) {
+      if (parent < first_group_) {
+        continue;  // parent is solved by an earlier launch
+      }
+      const std::uint32_t first = worker_of_[at(parent - first_group_)] / warps_ * warps_;
+      for (std::uint32_t w = first; w < first + warps_; ++w) {
+        best = !found || loads_.of(w) < loads_.of(best) ? w : best;
+        found = true;
+      }
+    }
+    return best;
+  }
+
+  const group_facts<Index>& facts_;
+  std::int64_t first_group_;
+  std::int64_t groups_;
+  std::uint32_t warps_;  ///< warps of a block
+  warp_loads loads_;
+  std::vector<std::uint32_t> worker_of_;  ///< by group of the launch: its warp
+};
+
+}  // namespace sptrsv::detail::schemes

@@ -1,0 +1,271 @@
+// Graph transformation: merges rows into nodes of the computation graph, runs of consecutive solve indices
+// (Hu et al. 2024, section 4.3). Runs on the device.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "sptrsv/detail/analysis/array_kernels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
+#include "sptrsv/detail/papers/row_wise/warp_tasks.hpp"
+#include "sptrsv/scheme/scheme.hpp"
+
+namespace sptrsv::detail::schemes {
+
+/// Says at which solve indices a node starts. Entries include the diagonal.
+template <class Index, class Offset>
+struct starts_node {
+  node_merging merge;
+  int max_rows;
+  int max_entries;
+  std::int64_t size;
+  const Offset* row_offsets;  ///< by solve index
+  const Index* long_before;   ///< merge_thresh, by solve index: number of long rows before it
+  const Index* long_rows;     ///< merge_thresh: solve indices of the long rows, ascending
+
+  template <class Context>
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
+    if (merge == node_merging::none) {
+      return true;
+    }
+    if (merge == node_merging::threshold) {
+      const std::int64_t runs = ctx.load_constant(long_before + solve_index);
+      if (static_cast<std::int64_t>(ctx.load_constant(long_before + solve_index + 1)) != runs) {
+        return true;  // a long row
+      }
+      const std::int64_t run =
+          runs == 0 ? 0 : static_cast<std::int64_t>(ctx.load_constant(long_rows + runs - 1)) + 1;
+      return (solve_index - run) % max_rows == 0;
+    }
+    const std::int64_t first = solve_index / max_rows * max_rows;
+    if (merge == node_merging::fixed) {
+      return solve_index == first;
+    }
+    const std::int64_t end = size - first > max_rows ? first + max_rows : size;
+    const auto entries = static_cast<std::int64_t>(ctx.load_constant(row_offsets + end) -
+                                                   ctx.load_constant(row_offsets + first)) +
+                         (end - first);
+    return solve_index == first || entries > max_entries * (end - first);
+  }
+};
+
+/// Marks the long rows with 1. Runs once per row and once for the end.
+template <class Index, class Offset>
+struct mark_long_rows {
+  std::int64_t size;
+  int max_entries;
+  const Offset* row_offsets;  ///< by solve index
+  Index* marks;               ///< output by solve index, size + 1
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
+    bool is_long = false;
+    if (solve_index < size) {
+      const Offset begin = ctx.load_constant(row_offsets + solve_index);
+      const Offset end = ctx.load_constant(row_offsets + solve_index + 1);
+      is_long = static_cast<std::int64_t>(end - begin) + 1 > max_entries;
+    }
+    ctx.store(marks + solve_index, is_long ? Index{1} : Index{0});
+  }
+};
+
+/// Lists the long rows. Runs once per row.
+template <class Index>
+struct list_long_rows {
+  const Index* long_before;  ///< by solve index, size + 1: number of long rows before it
+  Index* long_rows;          ///< output: solve indices, ascending
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
+    const Index before = ctx.load_constant(long_before + solve_index);
+    if (ctx.load_constant(long_before + solve_index + 1) != before) {
+      ctx.store(long_rows + before, static_cast<Index>(solve_index));
+    }
+  }
+};
+
+/// Writes the node of each row. Runs once per node.
+template <class Index>
+struct number_rows_by_node {
+  const Index* first_solve_index;  ///< by node, nodes + 1
+  Index* node_of_row;              ///< output by solve index
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t node) const {
+    const Index end = ctx.load_constant(first_solve_index + node + 1);
+    for (Index solve_index = ctx.load_constant(first_solve_index + node); solve_index < end; ++solve_index) {
+      ctx.store(node_of_row + solve_index, static_cast<Index>(node));
+    }
+  }
+};
+
+/// Marks the entries that become dependency edges between nodes with 1: entries to another node, unless one
+/// of the few entries before it needs the same node. Rows of one node mostly need the same nodes, and the
+/// search for levels goes through all edges. An entry within a node marks the node in `inner`. Runs once per
+/// entry and once for the end.
+template <class Index, class Offset>
+struct mark_edges {
+  /// Earlier entries compared: somewhat more than the 13 entries of a row of a 27-point stencil.
+  static constexpr int entries_compared = 16;
+
+  std::int64_t size;
+  std::int64_t entries;
+  const Offset* row_offsets;       ///< by solve index
+  const Index* columns;            ///< by entry
+  const Index* first_solve_index;  ///< by node
+  const Index* node_of_row;        ///< by solve index
+  Offset* marks;                   ///< output by entry, entries + 1
+  std::int32_t* inner;             ///< output by node: 1 if its rows need each other; must be 0 before
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    bool is_edge = false;
+    if (e < entries) {
+      const Index node =
+          ctx.load_constant(node_of_row + triangle_kernels::major_of(ctx, row_offsets, size, e));
+      const Index needed = node_needed(ctx, e);
+      is_edge = needed != node;
+      if (!is_edge) {
+        ctx.store_relaxed(inner + node, std::int32_t{1});
+      }
+      const auto first = static_cast<std::int64_t>(
+          ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node)));
+      for (std::int64_t k = e - 1; is_edge && k >= first && k >= e - entries_compared; --k) {
+        is_edge = node_needed(ctx, k) != needed;
+      }
+    }
+    ctx.store(marks + e, is_edge ? Offset{1} : Offset{0});
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE Index node_needed(Context& ctx, std::int64_t e) const {
+    return ctx.load_constant(node_of_row + ctx.load_constant(columns + e));
+  }
+};
+
+/// Writes the edges. Runs once per entry.
+template <class Index, class Offset>
+struct write_edges {
+  const Index* columns;        ///< by entry
+  const Index* node_of_row;    ///< by solve index
+  const Offset* edges_before;  ///< by entry, entries + 1: number of edges before it
+  Index* edges;                ///< output by edge: the node that is needed
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const Offset at = ctx.load_constant(edges_before + e);
+    if (ctx.load_constant(edges_before + e + 1) != at) {
+      ctx.store(edges + at, ctx.load_constant(node_of_row + ctx.load_constant(columns + e)));
+    }
+  }
+};
+
+/// Finds the first edge of each node. Runs once per node and once for the end.
+template <class Index, class Offset>
+struct find_first_edges {
+  const Index* first_solve_index;  ///< by node, nodes + 1
+  const Offset* row_offsets;       ///< by solve index, size + 1
+  const Offset* edges_before;      ///< by entry, entries + 1
+  Offset* offsets;                 ///< output by node, nodes + 1
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t node) const {
+    ctx.store(
+        offsets + node,
+        ctx.load_constant(edges_before +
+                          ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node))));
+  }
+};
+
+/// The computation graph, in device memory.
+template <class Index, class Offset>
+struct node_graph {
+  /// Node k has the solve indices first_solve_index[k] ... first_solve_index[k + 1] - 1.
+  row_wise::warp_tasks<Index> nodes;
+  device_triangle<Index, Offset> edges;  ///< dependency edges by node; empty if nodes are rows
+  /// By node: 1 if its rows need each other; empty if nodes are rows.
+  buffer<std::int32_t> inner;
+  device_levels<Index> levels;  ///< levels of nodes
+
+  [[nodiscard]] bool nodes_are_rows() const { return inner.size() == 0; }
+};
+
+/// Returns the nodes: runs of consecutive rows, merged as the scheme says. Synchronises.
+template <class Index, class Offset, class Executor>
+row_wise::warp_tasks<Index> merge_rows(const device_triangle<Index, Offset>& t, const scheme& s,
+                                       const Executor& on, memory_resource& resource) {
+  starts_node<Index, Offset> starts{s.merge, s.merge_rows, s.merge_entries, t.size, t.row_offsets.data(),
+                                    nullptr, nullptr};
+  const std::size_t listed = s.merge == node_merging::threshold ? static_cast<std::size_t>(t.size) + 1 : 0;
+  const buffer<Index> long_before(listed, resource, on.stream());
+  const buffer<Index> long_rows(listed, resource, on.stream());
+  if (listed > 0) {
+    simt::for_each(
+        on, t.size + 1,
+        mark_long_rows<Index, Offset>{t.size, s.merge_entries, t.row_offsets.data(), long_before.data()});
+    on.exclusive_scan(long_before.data(), long_before.data(), t.size + 1, resource);
+    simt::for_each(on, t.size, list_long_rows<Index>{long_before.data(), long_rows.data()});
+    starts.long_before = long_before.data();
+    starts.long_rows = long_rows.data();
+  }
+  return row_wise::make_warp_tasks<Index>(t.size, starts, on, resource);
+}
+
+/// Finds the dependency edges between the nodes of `graph`, and the nodes whose rows need each other.
+/// Synchronises.
+template <class Index, class Offset, class Executor>
+void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offset>& graph, const Executor& on,
+                memory_resource& resource) {
+  const std::int64_t count = graph.nodes.count;
+  const Index* const first_solve_index = graph.nodes.first_solve_index.data();
+  const auto node_of_row = make_buffer<Index>(t.size, on, resource);
+  const auto edges_before = make_buffer<Offset>(t.entries() + 1, on, resource);
+  graph.inner = make_buffer<std::int32_t>(count, on, resource);
+  on.fill_bytes(graph.inner.data(), 0, graph.inner.bytes());
+  simt::for_each(on, count, number_rows_by_node<Index>{first_solve_index, node_of_row.data()});
+  simt::for_each(on, t.entries() + 1,
+                 mark_edges<Index, Offset>{t.size, t.entries(), t.row_offsets.data(), t.columns.data(),
+                                           first_solve_index, node_of_row.data(), edges_before.data(),
+                                           graph.inner.data()});
+  on.exclusive_scan(edges_before.data(), edges_before.data(), t.entries() + 1, resource);
+  Offset edges = 0;
+  on.download(&edges, edges_before.data() + t.entries(), sizeof(edges));
+  graph.edges.size = count;
+  graph.edges.row_offsets = make_buffer<Offset>(count + 1, on, resource);
+  graph.edges.columns = make_buffer<Index>(static_cast<std::int64_t>(edges), on, resource);
+  simt::for_each(on, t.entries(),
+                 write_edges<Index, Offset>{t.columns.data(), node_of_row.data(), edges_before.data(),
+                                            graph.edges.columns.data()});
+  simt::for_each(on, count + 1,
+                 find_first_edges<Index, Offset>{first_solve_index, t.row_offsets.data(), edges_before.data(),
+                                                 graph.edges.row_offsets.data()});
+}
+
+/// Returns the levels of rows that are in level order already.
+template <class Index, class Executor>
+device_levels<Index> levels_in_order(buffer<Index> level_offsets, std::int64_t count, std::int64_t size,
+                                     const Executor& on, memory_resource& resource) {
+  device_levels<Index> made{count, std::move(level_offsets), make_buffer<Index>(size, on, resource), {}};
+  simt::for_each(on, size, array_kernels::write_iota<Index>{made.rows.data()});
+  return made;
+}
+
+/// Builds the computation graph. `rows` holds the levels of the rows of `t`; they are the levels of the nodes
+/// if no rows are merged. Synchronises.
+template <class Index, class Offset, class Executor>
+node_graph<Index, Offset> transform(const device_triangle<Index, Offset>& t, device_levels<Index> rows,
+                                    const scheme& s, const Executor& on, memory_resource& resource) {
+  node_graph<Index, Offset> graph;
+  graph.nodes = merge_rows(t, s, on, resource);
+  if (s.merge == node_merging::none) {
+    graph.levels = std::move(rows);
+  } else {
+    find_edges(t, graph, on, resource);
+    graph.levels = levels_on_device(graph.edges, on, resource);
+  }
+  return graph;
+}
+
+}  // namespace sptrsv::detail::schemes

@@ -1,0 +1,89 @@
+// The system as the kernels of self_scheduled see it, and one unknown. Arrays have the paper's names
+// (self_scheduled_agent.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/sync/counted_unknowns.hpp"
+#include "sptrsv/types.hpp"
+
+namespace sptrsv::detail::self_scheduled {
+
+/// Parameters of a solve. Rows, columns and unknowns are numbered in solve order: unknown `wid` here is
+/// unknown jlev[wid] of the paper.
+template <class Scalar, class Index, class Offset>
+struct system_params {
+  std::int64_t size;  ///< number of unknowns
+  bool reversed;      ///< true if substitution begins with the last row
+  const Offset* ia;   ///< row offsets by solve index, size + 1; null in SLFC
+  const Index* ja;    ///< by stored entry, row by row: the entry's column; null in SLFC
+  const Offset* ib;   ///< column offsets by solve index, size + 1
+  const Index* jb;    ///< by stored entry, column by column: the entry's row
+  /// By stored entry: a, row by row, in SLFR; b, column by column, in SLFC.
+  const Scalar* values;
+  const Scalar* diagonal;  ///< d, by solve index; null if the diagonal is unit
+  /// Final value of each counter, by solve index; null in SLFR, where it is the length of the row.
+  const Index* in_degree;
+  const Index* substitution_indices;         ///< jlev, by solve index; null in the order of substitution
+  counted_unknowns<Scalar, Index> unknowns;  ///< dp and x (SLFR) or the sums (SLFC), by solve index
+  Scalar alpha;
+  dense_view<const Scalar> b;
+  dense_view<Scalar> x;
+};
+
+/// The entries [begin, end) of a row or column.
+template <class Offset>
+struct span {
+  Offset begin;
+  Offset end;
+
+  template <class Context>
+  SPTRSV_DEVICE span(Context& ctx, const Offset* offsets, std::int64_t at)
+      : begin(ctx.load_constant(offsets + at)), end(ctx.load_constant(offsets + at + 1)) {}
+};
+
+/// One unknown: its index in the user's arrays, its pivot and, in lane k, its right-hand side first + k. The
+/// constructor and load_rhs only issue loads, so that all loads are in flight before one is waited for.
+template <class Scalar, class Index, class Offset, int Columns, bool OneRhs>
+struct unknown {
+  using params = system_params<Scalar, Index, Offset>;
+
+  std::int64_t wid;  ///< solve index
+  Index substitution_index;
+  Scalar diagonal;
+  Scalar b{};
+
+  template <class Context>
+  SPTRSV_DEVICE unknown(Context& ctx, const params& p, std::int64_t at)
+      : wid(at),
+        substitution_index(p.substitution_indices != nullptr ? ctx.load_constant(p.substitution_indices + at)
+                                                             : static_cast<Index>(at)),
+        diagonal(p.diagonal != nullptr ? ctx.load_constant(p.diagonal + at) : pivot_divisor<Scalar>::one()) {}
+
+  /// Returns the number of right-hand sides of the solve.
+  SPTRSV_DEVICE static std::int64_t columns(const params& p) { return OneRhs ? 1 : p.x.columns; }
+  SPTRSV_DEVICE static bool finishes(const params& p, std::int64_t first, int rank) {
+    return rank < Columns && first + rank < columns(p);
+  }
+  SPTRSV_DEVICE std::int64_t row(const params& p) const {
+    const auto from_start = static_cast<std::int64_t>(substitution_index);
+    return p.reversed ? p.size - 1 - from_start : from_start;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void load_rhs(Context& ctx, const params& p, std::int64_t first, int rank) {
+    if (finishes(p, first, rank)) {
+      b = ctx.load(p.b.data + row(p) * p.b.row_stride + (first + rank) * p.b.column_stride);
+    }
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, const params& p, std::int64_t rhs, Scalar x,
+                           std::uint32_t half) const {
+    ctx.store(p.x.data + row(p) * p.x.row_stride + rhs * p.x.column_stride, x);
+    if (!is_finite(x)) {
+      p.unknowns.state->record_nonfinite(ctx, half, static_cast<std::int64_t>(substitution_index));
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::self_scheduled

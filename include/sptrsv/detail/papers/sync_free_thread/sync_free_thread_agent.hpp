@@ -1,0 +1,49 @@
+// The kernel of sync_free_thread: one thread solves one row.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/papers/row_wise/lane_rows.hpp"
+
+namespace sptrsv::detail::sync_free_thread {
+
+/// One thread solves one row (CapelliniSpTRSV: Su, Zhang, Liu et al., ICPP 2020). One sweep over the row
+/// solves `Columns` right-hand sides.
+///
+///   1. Draw a ticket per block: thread t takes row ticket * block_threads + t, in solve order.
+///   2. Solve the 32 rows of the warp, which may depend on one another (papers/row_wise/lane_rows.hpp).
+///   3. Reset the row's component in the other half of the double buffer to pending.
+///
+/// Progress: rows of other warps that a row waits for have smaller solve indices, so their warps have
+/// started. Rows of the same warp go on because no lane of the warp waits for them in a loop of its own.
+template <class Tuning, class Scalar, class Index, class Offset, int Columns>
+struct agent {
+  static constexpr int block_threads = Tuning::block_threads;
+  static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
+  using rows = row_wise::lane_rows<entries_at_once, Columns, row_wise::system_params<Scalar, Index, Offset>>;
+  using shared_storage = block_start;
+  struct params {
+    row_wise::system_params<Scalar, Index, Offset> system;
+    /// True: wait for the rows of earlier warps in a loop first, then for the rows of the same warp.
+    bool waits_first;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
+    const auto warp = ctx.template group<32>();
+    start_block(ctx, start, p.system.buffers.state, p.system.x.columns);
+    const std::int64_t first_solve_index = start.block * block_threads + warp.index() * 32;
+    if (first_solve_index >= p.system.size) {
+      return;
+    }
+    const std::int64_t solve_index = first_solve_index + warp.rank();
+    const bool present = solve_index < p.system.size;
+    rows::solve(ctx, warp, p.system, start.half, present ? solve_index : first_solve_index, present,
+                p.waits_first ? first_solve_index : 0);
+    if (present) {
+      p.system.buffers.reset(ctx, start.half ^ 1u, solve_index, start.rhs_to_reset, 0, 1);
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::sync_free_thread

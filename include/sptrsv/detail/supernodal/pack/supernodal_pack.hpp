@@ -1,0 +1,184 @@
+// Several right-hand sides: what both directions of a solve share. A pack is 8 right-hand sides that a team
+// solves together.
+//
+// Four lanes serve a row of a pack: lane l of a warp has row l / 4 of an octet of 8 rows, and the right-hand
+// sides 2 (l % 4) and 2 (l % 4) + 1 of the pack, which form a pair. Tensor cores leave the sums of a product
+// in the same lanes, see tile::multiply_add in simt/context.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/rhs_pack.hpp"
+#include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// Right-hand sides of a pack.
+inline constexpr int pack_width = 8;
+/// Pairs of a pack, and lanes that serve a row.
+inline constexpr int pack_pairs = pack_width / 2;
+/// Rows that a warp serves at once.
+inline constexpr int octet_rows = 32 / pack_pairs;
+
+/// Returns the number of packs for `rhs` right-hand sides.
+SPTRSV_HOST_DEVICE constexpr std::int64_t pack_count(std::int64_t rhs) {
+  return rhs / pack_width + (rhs % pack_width > 0 ? 1 : 0);
+}
+
+/// The components of one row for the right-hand sides of a pair.
+template <class Scalar>
+using rhs_pair = rhs_pack<Scalar, 2>;
+
+/// The right-hand sides that a lane serves.
+struct lane_rhs {
+  std::int64_t pack;
+  std::int64_t first;  ///< number of the first one
+  int pair;            ///< in the pack
+  int count;           ///< 0 to 2: the last pack may have fewer than 8
+};
+
+/// The packs that a block solves. The blocks of a task share the packs round-robin.
+struct pack_range {
+  std::int64_t first;
+  std::int64_t step;
+  std::int64_t end;
+};
+
+/// Parameters of a solve with several right-hand sides, in either direction.
+template <class Scalar, class Index, class Offset>
+struct pack_params : solve_params<Scalar, Index, Offset> {
+  using pair = rhs_pair<Scalar>;
+  using pair_flag = value_flag<pair>;
+
+  /// Takes the place of `buffers`, with the same numbers for what is handed over. A pack is a column of it,
+  /// and value i of a pack are four pairs, from 4 i on.
+  double_buffer<pair> packs;
+  int tile_bytes;         ///< see pack_space
+  std::uint32_t sharers;  ///< blocks of each task, which share the packs
+  /// Tickets of the solves without packs, and how many the last solve with packs has found.
+  const unsigned long long* sweep_tickets;
+  unsigned long long* found_tickets;
+
+  /// Returns the right-hand sides of a pack that a lane serves.
+  [[nodiscard]] SPTRSV_DEVICE lane_rhs rhs_of(std::int64_t pack, int lane_pair) const {
+    const std::int64_t first = pack * pack_width + 2 * lane_pair;
+    const std::int64_t left = this->x.columns - first;
+    return {pack, first, lane_pair, left > 1 ? 2 : left > 0 ? 1 : 0};
+  }
+  /// Returns the packs of a block, which is number `sharer` of its task.
+  [[nodiscard]] SPTRSV_DEVICE pack_range packs_of(std::uint32_t sharer) const {
+    return {sharer, sharers, pack_count(this->x.columns)};
+  }
+  /// Returns alpha b for one column of C; zero for right-hand sides that do not exist.
+  template <class Context>
+  SPTRSV_DEVICE pair load_b(Context& ctx, std::int64_t column, const lane_rhs& rhs) const {
+    const Scalar* const at =
+        this->b.data + this->row_of(column) * this->b.row_stride + rhs.first * this->b.column_stride;
+    pair v{};
+    if (rhs.count > 0) {
+      v.of[0] = ctx.load(at);
+    }
+    if (rhs.count > 1) {
+      v.of[1] = ctx.load(at + this->b.column_stride);
+    }
+    return {{rhs.count > 0 ? this->alpha * this->of_vector(v.of[0]) : Scalar{},
+             rhs.count > 1 ? this->alpha * this->of_vector(v.of[1]) : Scalar{}}};
+  }
+  /// Stores the components of the solution for a column of C.
+  template <class Context>
+  SPTRSV_DEVICE void store_x(Context& ctx, std::int64_t column, const lane_rhs& rhs, std::uint32_t half,
+                             std::int64_t substitution_index, const pair& v) const {
+    Scalar* const at =
+        this->x.data + this->row_of(column) * this->x.row_stride + rhs.first * this->x.column_stride;
+    SPTRSV_UNROLL
+    for (int c = 0; c < 2; ++c) {
+      if (c < rhs.count) {
+        ctx.store(at + c * this->x.column_stride, this->of_vector(v.of[c]));
+        if (!is_finite(v.of[c])) {
+          packs.record_nonfinite(ctx, half, substitution_index);
+        }
+      }
+    }
+  }
+
+  /// Returns the address of a value that is handed over.
+  [[nodiscard]] SPTRSV_DEVICE typename pair_flag::word* component(std::uint32_t half, const lane_rhs& rhs,
+                                                                  std::int64_t index) const {
+    return packs.component(half, rhs.pack, index * pack_pairs + rhs.pair);
+  }
+  /// Loads a value that another block hands over once; a known zero if the lane has no right-hand side.
+  template <class Context>
+  SPTRSV_DEVICE typename pair_flag::reading try_load(Context& ctx, std::uint32_t half, const lane_rhs& rhs,
+                                                     std::int64_t index) const {
+    return rhs.count > 0 ? pair_flag::try_load(ctx, component(half, rhs, index)) : pair_flag::zero();
+  }
+  /// Waits for a value that another block hands over.
+  template <class Context>
+  SPTRSV_DEVICE pair wait(Context& ctx, std::uint32_t half, const lane_rhs& rhs, std::int64_t index,
+                          const typename pair_flag::reading& seen) const {
+    // One loop for both words: the kernels wait in many places, and their code should stay small.
+    const auto* const at = component(half, rhs, index);
+    auto found = seen;
+    while (!pair_flag::is_known(found)) {
+      ctx.pause(pair_flag::missing(at, found));
+      pair_flag::poll(ctx, at, found);
+    }
+    return found.value();
+  }
+  /// Hands a value over.
+  template <class Context>
+  SPTRSV_DEVICE void publish(Context& ctx, std::uint32_t half, const lane_rhs& rhs, std::int64_t index,
+                             const pair& v) const {
+    if (rhs.count > 0) {
+      pair_flag::publish(ctx, component(half, rhs, index), v);
+    }
+  }
+  /// Marks a value pending in the other half of the double buffer, for one pair of each pack that falls to
+  /// the block, which is number `sharer` of its task.
+  template <class Context>
+  SPTRSV_DEVICE void reset(Context& ctx, const block_start& start, std::uint32_t sharer, int lane_pair,
+                           std::int64_t index) const {
+    packs.reset(ctx, start.half ^ 1u, index * pack_pairs + lane_pair, start.rhs_to_reset,
+                static_cast<int>(sharer), static_cast<int>(sharers));
+  }
+};
+
+/// Static shared memory of a block of `Warps` warps.
+template <int Warps>
+struct pack_shared {
+  array_of<std::uint64_t, Warps> arrivals;  ///< of copies to shared memory
+  block_start start;
+  std::uint32_t sharer;         ///< number of the block among those of its task
+  array_of<bool, Warps> votes;  ///< see any_in_team
+  task work;
+  array_of<supernode, Warps> small;  ///< by warp, for a task of kind `warps`
+};
+
+/// Prepares the arrivals, draws a ticket for the block, and loads its task. All threads of the block call it.
+template <class Context, int Warps, class Scalar, class Index, class Offset>
+SPTRSV_DEVICE void start_pack_block(Context& ctx, pack_shared<Warps>& shared,
+                                    const pack_params<Scalar, Index, Offset>& p) {
+  if (ctx.thread_rank() < Warps) {
+    ctx.begin_bulk(&shared.arrivals[ctx.thread_rank()]);
+  }
+  start_block(ctx, shared.start, p.packs.state, pack_count(p.x.columns));
+  if (shared.start.block == 0 && ctx.thread_rank() == 0) {
+    ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));
+  }
+  const auto warp = ctx.template group<32>();
+  const auto block = static_cast<std::uint32_t>(shared.start.block);
+  const task work = ctx.load_constant(p.tasks + block / p.sharers);
+  if (warp.rank() == 0) {
+    if (warp.index() == 0) {
+      shared.work = work;
+      shared.sharer = block % p.sharers;
+    }
+    if (work.kind == task_kind::warps && work.begin + warp.index() < work.end) {
+      shared.small[warp.index()] = ctx.load_constant(p.small + work.begin + warp.index());
+    }
+  }
+  ctx.barrier();
+}
+
+}  // namespace sptrsv::detail::supernodal

@@ -1,0 +1,260 @@
+// The engine of supernodal.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "sptrsv/detail/supernodal/critical_path.hpp"
+#include "sptrsv/detail/supernodal/factor.hpp"
+#include "sptrsv/detail/supernodal/pack/solve_storage.hpp"
+#include "sptrsv/detail/supernodal/solve/sources.hpp"
+#include "sptrsv/detail/supernodal/supernodal_plan.hpp"
+#include "sptrsv/policy/supernodal.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv::detail {
+
+/// Solves C x = b or C^T x = b, see supernodal/factor.hpp and supernodal/panels.hpp.
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> {
+  using factor = supernodal::factor<Tuning, Scalar, Index, Offset, Executor>;
+  using supernode_tree = supernodal::supernode_tree<Index>;
+  using space = supernodal::panel_space<Tuning, Scalar>;
+  using pack_space = supernodal::pack_space<Tuning, Scalar>;
+  using pack_storage = supernodal::pack_storage<Scalar>;
+  template <int Columns>
+  using forward_agent = supernodal::forward_agent<Tuning, Scalar, Index, Offset, Columns>;
+  template <int Columns>
+  using backward_agent = supernodal::backward_agent<Tuning, Scalar, Index, Offset, Columns>;
+  using pack_forward_agent = supernodal::pack_forward_agent<Tuning, Scalar, Index, Offset>;
+  using pack_backward_agent = supernodal::pack_backward_agent<Tuning, Scalar, Index, Offset>;
+  /// Static shared memory of any of these kernels.
+  template <class... Agents>
+  static constexpr std::int64_t static_shared =
+      std::max({static_cast<std::int64_t>(simt::static_shared_bytes<Agents>)...});
+
+ public:
+  using workspace = supernodal::solve_storage<Scalar>;
+
+  /// Plans by the values, which are those of the first update_values(). `a`: valued_pattern or valued_panels.
+  template <class Pattern>
+  engine(const policy::basic_supernodal<Tuning>& policy, const Pattern& a, const triangle_form& form,
+         std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : engine(max_rhs, on) {
+    supernodal::host_plan made;  // until the factor has synchronised
+    factor_ = std::make_shared<factor>(
+        a, form, policy.max_growth, on, resource,
+        [&](const supernode_tree& tree, bool backward, const supernodal::supernodes<Index>& of) {
+          backward_ = backward;
+          made = make_plan(tree, on);
+          enqueue_plan(made, tree, of, on, resource);
+        });
+    backward_ = factor_->backward();
+    factor_->end_planning();
+  }
+
+  /// Solves the transposed system, with op::conj_transpose the conjugate-transposed one, of `other`, whose
+  /// factor it shares.
+  engine(const engine& other, op operation, const Executor& on, memory_resource& resource)
+      : engine(other.max_rhs_, on) {
+    factor_ = other.factor_;
+    backward_ = !other.backward_;
+    conjugates_vectors_ = other.conjugates_vectors_ != (operation == op::conj_transpose);
+    try {
+      factor_->resume_planning(on, resource);
+      if (factor_->size() > 0) {
+        supernodal::host_plan made = make_plan(factor_->tree(), on);
+        enqueue_plan(made, factor_->tree(), factor_->structure(), on, resource);
+        on.synchronize();
+      }
+      factor_->end_planning();
+    } catch (...) {
+      factor_->end_planning();  // `other` lives on, and shall not hold what this plan needed
+      throw;
+    }
+  }
+
+  void update_values(const Scalar* values, const Executor& on) { factor_->update_values(values, on); }
+
+  workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    if (has_packs()) {
+      return {handed_over(plan_.partials),
+              swept_rhs(),
+              plan_.pack_tasks,
+              handed_over(plan_.pack_tasks.partials),
+              max_rhs_,
+              on,
+              resource};
+    }
+    return {handed_over(plan_.partials), swept_rhs(), on, resource};
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
+             const Executor& on) const {
+    supernodal::pack_params<Scalar, Index, Offset> p{};
+    p.of = factor_->structure();
+    p.panels = factor_->values().panels();
+    p.diagonal = factor_->values().diagonal().diagonal();
+    p.tasks = plan_.tasks.data();
+    p.task_count = static_cast<std::int64_t>(plan_.tasks.size());
+    p.forests = plan_.forests.view();
+    p.small = plan_.small.data();
+    p.size = factor_->size();
+    p.warp_bytes = space_.warp_bytes;
+    p.mirrored = factor_->mirrored();
+    p.conjugated = conjugates_vectors_;
+    p.named = contributions_.named();
+    p.sources = contributions_.sources();
+    p.rows = rows_;
+    p.buffers = scratch.sweep();
+    p.alpha = conjugates_vectors_ ? conjugate(alpha) : alpha;
+    p.b = b;
+    p.x = x;
+    if (x.columns == 1) {
+      launch<forward_agent<1>, backward_agent<1>>(plan_.blocks, p, space_.bytes(), on);
+    } else if (x.columns <= Tuning::rhs_per_sweep) {
+      launch<forward_agent<Tuning::rhs_per_sweep>, backward_agent<Tuning::rhs_per_sweep>>(plan_.blocks, p,
+                                                                                          space_.bytes(), on);
+    } else {
+      scratch.packs().set(p);
+      p.sweep_tickets = &p.buffers.state->tickets;
+      p.tile_bytes = pack_space_.tile_bytes;
+      launch<pack_forward_agent, pack_backward_agent>(plan_.pack_blocks, p, pack_space_.bytes(), on);
+    }
+  }
+
+  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
+    return scratch.first_nonfinite_index(plan_.blocks, on);
+  }
+
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
+    return factor_->values().diagonal().is_zero_pivot(
+        other_direction(substitution_index), static_cast<const Index*>(nullptr), scratch.status_flag(), on);
+  }
+
+  /// Returns the first row of a supernode whose growth is too large by the values that were given last, the
+  /// first one unless the factor is shared; -1 if there is none. Synchronises.
+  std::int64_t first_grown_index(const Executor& on) const {
+    const std::int64_t column = factor_->first_grown_column(on);
+    return column < 0 ? -1 : other_direction(column);
+  }
+
+  void describe(solver_info& info, const Executor& on) const {
+    info.device = on.device_name();
+    info.entries = factor_->entries();
+    info.longest_row = factor_->longest(backward_);
+    info.workspace_bytes = double_buffer_storage<Scalar>::bytes(handed_over(plan_.partials), swept_rhs());
+    if (has_packs()) {
+      info.workspace_bytes +=
+          pack_storage::bytes(plan_.pack_tasks, handed_over(plan_.pack_tasks.partials), max_rhs_);
+    }
+    if (factor_->size() == 0) {
+      return;
+    }
+    const std::int64_t supernodes = factor_->structure().count;
+    kernel_info kernel;
+    kernel.text =
+        std::string("supernodal: ") + (backward_ ? "backward" : "forward") + ", " +
+        std::to_string(supernodes) + " supernodes (" + std::to_string(factor_->fundamental_count()) +
+        " before merging and cutting), " +
+        (plan_.levels > 0 ? std::to_string(plan_.levels) + " levels" : "no tree, in the order of columns") +
+        ", " + std::to_string(factor_->values().entries()) + " entries in panels, " +
+        std::to_string(plan_.forests.view().count) + " forests, " + std::to_string(plan_.blocks) +
+        " blocks of " + std::to_string(Tuning::block_threads) + " threads";
+    kernel.waiting_launches = 1;
+    kernel.levels = plan_.levels;
+    kernel.partitions = supernodes;
+    kernel.path =
+        supernodal::find_critical_path(factor_->tree(), backward_, factor_->entries(), sizeof(Scalar));
+    info.kernels = {std::move(kernel)};
+    info.solver_bytes = factor_->bytes() + contributions_.bytes() + plan_.bytes();
+  }
+
+ private:
+  engine(std::int64_t max_rhs, const Executor& on)
+      : max_rhs_(max_rhs),
+        space_(space::of(static_cast<std::int64_t>(on.shared_limit()) -
+                         static_shared<forward_agent<1>, forward_agent<Tuning::rhs_per_sweep>,
+                                       backward_agent<1>, backward_agent<Tuning::rhs_per_sweep>>)),
+        pack_space_(pack_space::of(static_cast<std::int64_t>(on.shared_limit()) -
+                                   static_shared<pack_forward_agent, pack_backward_agent>)) {}
+
+  /// Plans on the host, for a tree of at least one supernode.
+  [[nodiscard]] supernodal::host_plan make_plan(const supernode_tree& tree, const Executor& on) const {
+    auto made =
+        supernodal::host_plan::of<Scalar, Index, Offset>(tree, backward_, space_, pack_space_, has_packs());
+    if (has_packs()) {
+      made.pack_tasks.sharers = find_sharers(static_cast<std::int64_t>(made.pack_tasks.tasks.size()), on);
+    }
+    return made;
+  }
+
+  /// Returns how many blocks share the packs of each of `tasks` tasks. A small tree has fewer tasks than the
+  /// GPU has room for blocks; the blocks of a task read its panel from the L2 cache.
+  [[nodiscard]] std::uint32_t find_sharers(std::int64_t tasks, const Executor& on) const {
+    const auto shared = static_cast<std::size_t>(pack_space_.bytes());
+    const std::int64_t resident = backward_ ? on.template resident_blocks<pack_backward_agent>(shared)
+                                            : on.template resident_blocks<pack_forward_agent>(shared);
+    return static_cast<std::uint32_t>(std::clamp(Tuning::pack_sharing * resident / tasks, std::int64_t{1},
+                                                 supernodal::pack_count(max_rhs_)));
+  }
+
+  /// Brings a plan for `tree`, whose supernodes are `of`, to the device. `made` stays as it is until a call
+  /// synchronises. Only enqueues.
+  void enqueue_plan(supernodal::host_plan& made, const supernode_tree& tree,
+                    const supernodal::supernodes<Index>& of, const Executor& on, memory_resource& resource) {
+    const std::int64_t size = tree.first.back();
+    rows_ = tree.rows_begin.back();
+    contributions_ = {};
+    plan_ = {};
+    plan_ = {made, tree, of, size, backward_, on, resource};
+    if (!backward_) {
+      contributions_ = {of,
+                        supernodal::sum_numbers<Offset>::of(has_packs() ? nullptr : &made.forests,
+                                                            plan_.forests.view(), size, rows_),
+                        on, resource};
+    }
+  }
+
+  /// Returns the column of C for a substitution index, or the reverse.
+  [[nodiscard]] std::int64_t other_direction(std::int64_t index) const {
+    return backward_ ? factor_->size() - 1 - index : index;
+  }
+
+  /// Returns whether there may be solves with more right-hand sides than one sweep takes.
+  [[nodiscard]] bool has_packs() const { return max_rhs_ > Tuning::rhs_per_sweep; }
+  /// Returns the largest number of right-hand sides of a solve in one sweep.
+  [[nodiscard]] std::int64_t swept_rhs() const {
+    return std::min<std::int64_t>(max_rhs_, Tuning::rhs_per_sweep);
+  }
+  /// Returns how many values blocks hand to each other for one right-hand side; see solve_params::buffers.
+  /// `partials`: those of the tasks, see task_list.
+  [[nodiscard]] std::int64_t handed_over(std::int64_t partials) const {
+    return factor_->size() + (backward_ ? partials : rows_);
+  }
+
+  template <class Forward, class Backward>
+  void launch(std::uint32_t blocks, const supernodal::pack_params<Scalar, Index, Offset>& p,
+              std::int64_t shared_bytes, const Executor& on) const {
+    if (backward_) {
+      on.template launch<Backward>(blocks, p, static_cast<std::size_t>(shared_bytes));
+    } else {
+      on.template launch<Forward>(blocks, p, static_cast<std::size_t>(shared_bytes));
+    }
+  }
+
+  bool backward_ = false;            ///< whether the system is C^T x = b
+  bool conjugates_vectors_ = false;  ///< see solve_params::conjugated
+  std::int64_t max_rhs_;
+  space space_;
+  pack_space pack_space_;
+  std::int64_t rows_ = 0;  ///< rows in the lists of all supernodes
+  std::shared_ptr<factor> factor_;
+  supernodal::contribution_lists<Offset> contributions_;
+  supernodal::plan<Index, Offset> plan_;
+};
+
+}  // namespace sptrsv::detail

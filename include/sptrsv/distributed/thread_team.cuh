@@ -1,0 +1,206 @@
+// A team for distributed solves (distributed.hpp) whose processing elements (PEs) are threads of one process.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/distributed/distributed_team.hpp"
+#include "sptrsv/detail/distributed/meeting.hpp"
+#include "sptrsv/detail/distributed/pe_threads.hpp"
+#include "sptrsv/detail/simt/cuda_check.cuh"
+#include "sptrsv/error.hpp"
+
+namespace sptrsv {
+
+/// PEs that are threads of one process, each with a GPU whose memory the kernels of all can access. Several
+/// PEs may have the same GPU. Each of them launches only as many blocks as are resident beside those of the
+/// others, so that their kernels run at the same time.
+///
+/// The kernel of a solve waits for those of other PEs. So call what waits for the GPU (a download,
+/// cudaMalloc, cudaFree) only when all PEs have enqueued the solve, which member::meet waits for. Keep no
+/// more than some hundreds of launches of a PE in flight: a launch waits if CUDA's queue is full. The streams
+/// of all PEs of a GPU need hardware queues of their own: set the environment variable
+/// CUDA_DEVICE_MAX_CONNECTIONS (at most 32) before CUDA starts if a GPU has more than 8 streams in all.
+class thread_team {
+ public:
+  class member;
+
+  /// Makes a team of a PE for each element of `devices`, the numbers of their GPUs. Enables the GPUs to
+  /// access each other's memory.
+  ///
+  /// @throws error errc::invalid_argument if there is no PE or no such GPU; errc::unsupported if a GPU cannot
+  ///   access the memory of another one; errc::cuda_error.
+  explicit thread_team(std::vector<int> devices)
+      : devices_(std::move(devices)), meeting_(static_cast<int>(devices_.size())) {
+    SPTRSV_EXPECTS(!devices_.empty(), errc::invalid_argument, "a team without PEs");
+    int count = 0;
+    SPTRSV_CUDA_CHECK(cudaGetDeviceCount(&count));
+    for (int pe = 0; pe < size(); ++pe) {
+      SPTRSV_EXPECTS(device(pe) >= 0 && device(pe) < count, errc::invalid_argument,
+                     "PE " + std::to_string(pe) + " has GPU " + std::to_string(device(pe)) + ", of " +
+                         std::to_string(count) + " GPUs");
+    }
+    const current_device kept;
+    for (int pe = 0; pe < size(); ++pe) {
+      for (int other = 0; other < size(); ++other) {
+        enable_access(pe, other);
+      }
+    }
+  }
+  thread_team(const thread_team&) = delete;
+  thread_team& operator=(const thread_team&) = delete;
+
+  /// Returns the number of PEs.
+  [[nodiscard]] int size() const { return static_cast<int>(devices_.size()); }
+
+  /// Calls body(pe) for each PE in a thread of its own, with its GPU as the current device, and waits for
+  /// all. If a call throws, collective functions throw on the other PEs. A solve that another PE has
+  /// enqueued, and that waits for this PE, does not end, and a PE that waits for that solve hangs: where this
+  /// may happen, let `body` end the process. A team runs once.
+  ///
+  /// @throws the first exception of a PE, of its own type; an `error` has a text that names the PE. error
+  ///   errc::unsupported if the thread of a PE cannot start.
+  void run(const std::function<void(member&)>& body);
+
+ private:
+  /// Memory of a PE that the kernels of all access.
+  struct allocation {
+    int pe;
+    void* p;
+    std::size_t bytes;
+  };
+  /// Makes the device of the thread current again.
+  class current_device {
+   public:
+    current_device() { SPTRSV_CUDA_CHECK(cudaGetDevice(&device_)); }
+    current_device(const current_device&) = delete;
+    current_device& operator=(const current_device&) = delete;
+    ~current_device() { detail::forget_failure(cudaSetDevice(device_)); }
+
+   private:
+    int device_ = 0;
+  };
+  [[nodiscard]] int device(int pe) const { return devices_[detail::at(pe)]; }
+
+  void enable_access(int pe, int other) const {
+    if (device(pe) == device(other)) {
+      return;
+    }
+    int can = 0;
+    SPTRSV_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, device(pe), device(other)));
+    SPTRSV_EXPECTS(can != 0, errc::unsupported,
+                   "GPU " + std::to_string(device(pe)) + " of PE " + std::to_string(pe) +
+                       " cannot access the memory of GPU " + std::to_string(device(other)) + " of PE " +
+                       std::to_string(other));
+    SPTRSV_CUDA_CHECK(cudaSetDevice(device(pe)));
+    const cudaError_t status =
+        detail::call_apart([&] { return cudaDeviceEnablePeerAccess(device(other), 0); });
+    if (status != cudaErrorPeerAccessAlreadyEnabled) {
+      detail::check_status(status, "cudaDeviceEnablePeerAccess");
+    }
+  }
+
+  void free_all() noexcept;
+
+  std::vector<int> devices_;
+  detail::distributed::meeting meeting_;
+  std::mutex mutex_;                     ///< of allocations_
+  std::vector<allocation> allocations_;  ///< of all PEs
+};
+
+/// A PE of a thread_team; it is a team in the sense of distributed.hpp.
+class thread_team::member {
+ public:
+  /// Returns the number of the PE.
+  [[nodiscard]] int rank() const { return rank_; }
+  /// Returns the number of PEs.
+  [[nodiscard]] int size() const { return team_.size(); }
+  /// Returns how many PEs have the same GPU as this one.
+  [[nodiscard]] int pes_on_device() const {
+    return static_cast<int>(std::count(team_.devices_.begin(), team_.devices_.end(), team_.device(rank_)));
+  }
+
+  /// Sends to[r] to PE r, and returns what each PE has sent to this one. Collective.
+  std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to) {
+    return team_.meeting_.exchange(rank_, std::move(to));
+  }
+  /// Waits until all PEs have called it. Collective.
+  void meet() { team_.meeting_.wait(); }
+
+  /// Allocates memory on each PE and returns the addresses, by PE. Collective.
+  std::vector<void*> allocate(std::size_t bytes) {
+    meet();  // cudaMalloc may wait for kernels, and now all PEs have launched those that these wait for
+    void* own = nullptr;
+    SPTRSV_CUDA_CHECK(cudaMalloc(&own, bytes));
+    {
+      const std::lock_guard<std::mutex> lock(team_.mutex_);
+      team_.allocations_.push_back({rank_, own, bytes});
+    }
+    return detail::distributed::gather_addresses(*this, own);
+  }
+  /// Gives the memory back when no PE uses it any more. Collective. If a PE has left, the memory is kept
+  /// until all PEs have ended.
+  void release(void* own, std::size_t /*bytes*/) noexcept {
+    if (std::uncaught_exceptions() > 0) {  // this PE ends by an exception: nobody is to wait for it
+      team_.meeting_.leave(rank_);
+      return;
+    }
+    try {
+      meet();
+      SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
+      meet();
+    } catch (...) {
+      return;  // run() throws the cause
+    }
+    const std::lock_guard<std::mutex> lock(team_.mutex_);
+    auto& all = team_.allocations_;
+    all.erase(std::remove_if(all.begin(), all.end(), [&](const allocation& a) { return a.p == own; }),
+              all.end());
+    detail::forget_failure(cudaFree(own));
+  }
+
+ private:
+  friend class thread_team;
+
+  member(thread_team& team, int rank) : team_(team), rank_(rank) {}
+
+  thread_team& team_;
+  int rank_;
+};
+
+inline void thread_team::run(const std::function<void(member&)>& body) {
+  const struct leftovers {
+    explicit leftovers(thread_team& t) : team(t) {}
+    ~leftovers() { team.free_all(); }
+    thread_team& team;
+  } at_end(*this);
+  detail::distributed::run_pes(size(), meeting_, [&](int pe) {
+    SPTRSV_CUDA_CHECK(cudaSetDevice(device(pe)));
+    member self(*this, pe);
+    body(self);
+  });
+}
+
+/// Frees what PEs have left that ended by an exception.
+inline void thread_team::free_all() noexcept {
+  int kept = 0;
+  detail::forget_failure(cudaGetDevice(&kept));
+  for (const allocation& left : allocations_) {
+    detail::forget_failure(cudaSetDevice(device(left.pe)));
+    detail::forget_failure(cudaFree(left.p));
+  }
+  detail::forget_failure(cudaSetDevice(kept));
+  allocations_.clear();
+}
+
+}  // namespace sptrsv
