@@ -39,9 +39,6 @@ struct dataflow_tuning {
   /// How entries are stored. With entry_storage::single only the row_per_thread path is available, and rows
   /// are not rewritten.
   static constexpr entry_storage entries = entry_storage::as_values;
-  /// `analyze_factors` and `analyze_sweeps` analyse both triangles of a matrix with at least so many entries
-  /// together.
-  static constexpr std::int64_t jointly_analysed_entries = 0;
 
   /// @name The row_per_thread path
   ///@{

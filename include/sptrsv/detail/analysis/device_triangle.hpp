@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+#include <utility>
 
 #include "sptrsv/detail/analysis/check_entries_agent.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
-#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scratch_arena.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -73,8 +73,8 @@ inline void throw_if_any(const triangle_kernels::report& found, std::int64_t siz
   check(pattern_fault::diagonal, found.diagonal);
 }
 
-/// Builds the triangle; synchronises. Throws for the first offending row, as validate_on_host does. The
-/// kernels run in this order:
+/// Builds N triangles of one stored matrix, which the kernels read once for all of them. Throws for the first
+/// offending row, as validate_on_host does. The kernels run in this order:
 ///
 ///   1. start_rows initialises lengths, diagonal sources and the report.
 ///   2. check_entries_agent checks the storage and counts the entries of each row.
@@ -82,170 +82,165 @@ inline void throw_if_any(const triangle_kernels::report& found, std::int64_t siz
 ///   4. If the storage is sorted by rows of the system, write_ascending_entries writes the entries. Otherwise
 ///      write_unsorted_entries and sort_short_rows do, or, where a row is long, write_keys, a sort by (row,
 ///      column) and take_columns.
-template <class Index, class Offset, class Executor>
-class device_triangle_builder {
+template <std::size_t N, class Index, class Offset, class Executor>
+class triangle_builder {
  public:
-  device_triangle_builder(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
-                          const analysis_memory& memory)
-      : device_triangle_builder(a, form, nullptr, on, memory) {}
-  /// `shared`: the report in device memory; null: the builder allocates its own.
-  device_triangle_builder(const pattern_view<Index, Offset>& a, const triangle_form& form,
-                          triangle_kernels::report* shared, const Executor& on, const analysis_memory& memory)
+  using triangle = device_triangle<Index, Offset>;
+  using triangles = std::array<triangle, N>;
+  using report = triangle_kernels::report;
+  using reports = std::array<report, N>;
+
+  /// `longest_row`: if not 0, the partial rows of longer rows are counted, see split_long_rows().
+  triangle_builder(const pattern_view<Index, Offset>& a, const std::array<triangle_form, N>& forms,
+                   std::int64_t longest_row, const Executor& on, const analysis_memory& memory)
       : a_(a),
-        form_(form),
+        forms_(forms),
+        longest_row_(longest_row),
         on_(on),
         memory_(memory),
-        own_report_(make_buffer<triangle_kernels::report>(shared == nullptr ? 1 : 0, on, memory.scratch)),
-        report_(shared == nullptr ? own_report_.data() : shared) {}
+        reports_(make_buffer<report>(N, on, memory.scratch)) {}
 
-  device_triangle<Index, Offset> build() {
-    device_triangle<Index, Offset> t = begin();
-    finish(t);
-    return t;
-  }
-
-  /// Enqueues what build() does before it waits for the device, for work between this and finish().
-  device_triangle<Index, Offset> begin() {
-    device_triangle<Index, Offset> t = allocate_rows();
+  /// Returns the triangles. Synchronises.
+  triangles build() const {
+    triangles t = allocate_rows();
     if (a_.size == 0) {
-      on_.fill_bytes(t.row_offsets.data(), 0, t.row_offsets.bytes());
+      for (triangle& empty : t) {
+        on_.fill_bytes(empty.row_offsets.data(), 0, empty.row_offsets.bytes());
+      }
       return t;
     }
-    simt::for_each(on_, a_.size, start_rows(t));
-    measure_rows(t, 0);
-    return t;
-  }
-  /// Does the rest of build().
-  void finish(device_triangle<Index, Offset>& t) {
-    if (a_.size == 0) {
-      return;
+    simt::all_of<triangle_kernels::start_rows<Offset>, N> start{};
+    for (std::size_t k = 0; k < N; ++k) {
+      start.of[k] = start_rows(t, k);
     }
-    const report found = read_report();
+    simt::for_each(on_, a_.size, start);
+    measure_rows(t);
+    const reports found = read_reports();
     expect_sound(found);
-    if (ascends(found)) {
-      write_ascending_entries(t, found.entries, {});
+    const std::array<std::int64_t, N> rooms = entries_of(found);
+    if (all_ascend(found)) {
+      write_ascending_entries(t, rooms, {});
     }
-    complete(t, found);
+    for (std::size_t k = 0; k < N; ++k) {
+      if (ascends(found, k) && !all_ascend(found)) {
+        triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries, writer_of(t, k, rooms[k], {}));
+      }
+      complete(t, found, k);
+    }
+    return t;
   }
 
   // The steps of build(), for build_with_levels(). The system has rows.
 
-  using report = triangle_kernels::report;
-
-  device_triangle<Index, Offset> allocate_rows() const {
+  triangles allocate_rows() const {
     SPTRSV_EXPECTS(a_.size <= (std::int64_t{1} << 32), errc::unsupported,
                    "the analysis on the device takes at most 2^32 rows");
-    device_triangle<Index, Offset> t;
-    t.size = a_.size;
-    t.row_offsets = make_buffer<Offset>(a_.size + 1, on_, memory_.kept);
-    t.diagonal_sources = make_buffer<Offset>(form_.unit ? 0 : a_.size, on_, memory_.kept);
-    return t;
+    triangles made;
+    for (std::size_t k = 0; k < N; ++k) {
+      made[k].size = a_.size;
+      made[k].row_offsets = make_buffer<Offset>(a_.size + 1, on_, memory_.kept);
+      made[k].diagonal_sources = make_buffer<Offset>(forms_[k].unit ? 0 : a_.size, on_, memory_.kept);
+    }
+    return made;
   }
 
-  /// Returns the kernel of step 1.
-  triangle_kernels::start_rows<Offset> start_rows(const device_triangle<Index, Offset>& t) const {
-    return {t.row_offsets.data(), t.diagonal_sources.data(), report_};
+  /// Returns the kernel of step 1 for triangle k.
+  triangle_kernels::start_rows<Offset> start_rows(const triangles& t, std::size_t k) const {
+    return {t[k].row_offsets.data(), t[k].diagonal_sources.data(), report_on_device(k)};
   }
 
-  /// Enqueues steps 2 and 3. `longest_row`: see finish_rows.
-  void measure_rows(const device_triangle<Index, Offset>& t, std::int64_t longest_row) const {
-    check_entries<1>({checked(t)});
-    finish_rows(t, longest_row);
-  }
-  /// Enqueues steps 2 and 3 of both triangles of a matrix, which is read once.
-  static void measure_rows_of_both(const device_triangle_builder (&of)[2],
-                                   const device_triangle<Index, Offset> (&t)[2], std::int64_t longest_row) {
-    of[0].template check_entries<2>({of[0].checked(t[0]), of[1].checked(t[1])});
-    of[0].finish_rows(t[0], longest_row);
-    of[1].finish_rows(t[1], longest_row);
+  /// Enqueues steps 2 and 3.
+  void measure_rows(const triangles& t) const {
+    using agent = triangle_kernels::check_entries_agent<Index, Offset, static_cast<int>(N)>;
+    typename agent::params p{a_, {}};
+    for (std::size_t k = 0; k < N; ++k) {
+      p.triangles[k] = {forms_[k], t[k].row_offsets.data(), t[k].diagonal_sources.data(),
+                        report_on_device(k)};
+    }
+    on_.template launch<agent>(simt::block_count(std::max(a_.size, a_.entries), agent::block_items), p);
+    for (std::size_t k = 0; k < N; ++k) {
+      scan(on_, a_.size,
+           triangle_kernels::finish_rows<Offset>{t[k].row_offsets.data(), t[k].diagonal_sources.data(),
+                                                 a_.size, forms_[k].reversed, report_on_device(k),
+                                                 longest_row_},
+           memory_, &report_on_device(k)->longest_row);
+    }
   }
 
-  /// Enqueues step 4 for sorted storage. `room`: at least the number of entries of the triangle.
-  void write_ascending_entries(device_triangle<Index, Offset>& t, std::int64_t room,
+  /// Enqueues step 4 for storage that is sorted by rows of all systems. `rooms`: at least the numbers of
+  /// entries of the triangles.
+  void write_ascending_entries(triangles& t, const std::array<std::int64_t, N>& rooms,
                                const triangle_kernels::sound_rows& condition) const {
-    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries, writer_of(t, room, condition));
-  }
-  /// Enqueues step 4 for both triangles of sorted storage, which is read once. `condition`: of both.
-  static void write_ascending_entries_of_both(const device_triangle_builder (&of)[2],
-                                              device_triangle<Index, Offset> (&t)[2],
-                                              const std::int64_t (&room)[2],
-                                              const triangle_kernels::sound_rows& condition) {
-    const pattern_view<Index, Offset>& a = of[0].a_;
-    triangle_kernels::for_each_entry(
-        of[0].on_, a.offsets, a.size, a.entries,
-        triangle_kernels::write_ascending_entries_of_both<Index, Offset>{
-            {of[0].writer_of(t[0], room[0], condition), of[1].writer_of(t[1], room[1], condition)}});
+    simt::all_of<triangle_kernels::write_ascending_entries<Index, Offset>, N> write{};
+    for (std::size_t k = 0; k < N; ++k) {
+      write.of[k] = writer_of(t, k, rooms[k], condition);
+    }
+    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries, write);
   }
 
-  /// Returns the report in device memory.
-  [[nodiscard]] report* report_on_device() const { return report_; }
+  /// Returns the report of triangle k in device memory.
+  [[nodiscard]] report* report_on_device(std::size_t k) const { return reports_.data() + k; }
 
   /// Synchronises.
-  [[nodiscard]] report read_report() const {
-    report found;
-    on_.download(&found, report_, sizeof(report));
+  [[nodiscard]] reports read_reports() const {
+    reports found;
+    on_.download(found.data(), reports_.data(), sizeof(found));
     return found;
   }
 
   /// Throws if the storage has a fault that was found in steps 2 and 3.
-  void expect_sound(const report& found) const {
-    if (found.offsets < a_.size) {
-      throw_pattern_fault(pattern_fault::offsets, found.offsets, a_.by_columns, offsets_count_from_one());
-    }
-    if (found.index < a_.size) {
-      throw_pattern_fault(pattern_fault::index, found.index, a_.by_columns, indices_count_from_one());
-    }
-    if (ascends(found)) {
-      throw_if_any(found, a_.size, a_.by_columns);
+  void expect_sound(const reports& found) const {
+    for (std::size_t k = 0; k < N; ++k) {
+      if (found[k].offsets < a_.size) {
+        throw_pattern_fault(pattern_fault::offsets, found[k].offsets, a_.by_columns,
+                            offsets_count_from_one());
+      }
+      if (found[k].index < a_.size) {
+        throw_pattern_fault(pattern_fault::index, found[k].index, a_.by_columns, indices_count_from_one());
+      }
+      if (ascends(found, k)) {
+        throw_if_any(found[k], a_.size, a_.by_columns);
+      }
     }
   }
 
-  /// Returns whether steps 2 and 3 have found no fault: those that expect_sound() throws.
-  [[nodiscard]] bool is_sound(const report& found) const {
-    return std::min(found.offsets, found.index) >= a_.size &&
-           (!ascends(found) || std::min(found.duplicate, found.diagonal) >= a_.size);
+  /// Returns whether the storage is sorted by rows of the system k.
+  [[nodiscard]] bool ascends(const reports& found, std::size_t k) const {
+    return !forms_[k].transposed && found[k].unsorted == 0;
   }
 
-  /// Returns whether the storage is sorted by rows of the system.
-  [[nodiscard]] bool ascends(const report& found) const { return !form_.transposed && found.unsorted == 0; }
-
-  /// Completes the triangle. If the storage is sorted by rows of the system, nothing is written.
-  void complete(device_triangle<Index, Offset>& t, const report& found) const {
-    t.longest_row = found.longest_row;
-    t.rows_are_stored_runs = ascends(found);
-    if (!t.rows_are_stored_runs) {
-      sort_entries(t, found.entries);
-      throw_if_any(read_report(), a_.size, a_.by_columns);
+  /// Completes triangle k. If the storage is sorted by rows of the system, nothing is written.
+  void complete(triangles& t, const reports& found, std::size_t k) const {
+    t[k].longest_row = found[k].longest_row;
+    t[k].partial_rows = longest_row_ > 0 ? found[k].partial_rows : -1;
+    t[k].rows_are_stored_runs = ascends(found, k);
+    if (!t[k].rows_are_stored_runs) {
+      sort_entries(t[k], forms_[k], report_on_device(k), found[k].entries);
+      report sorted;
+      on_.download(&sorted, report_on_device(k), sizeof(sorted));
+      throw_if_any(sorted, a_.size, a_.by_columns);
     }
   }
 
  private:
-  /// Returns where step 2 writes what it finds.
-  triangle_kernels::checked_triangle<Offset> checked(const device_triangle<Index, Offset>& t) const {
-    return {form_, t.row_offsets.data(), t.diagonal_sources.data(), report_};
+  [[nodiscard]] bool all_ascend(const reports& found) const {
+    bool all = true;
+    for (std::size_t k = 0; k < N; ++k) {
+      all = all && ascends(found, k);
+    }
+    return all;
   }
-  /// Enqueues step 2 for one or two triangles of the storage.
-  template <int Triangles>
-  void check_entries(const array_of<triangle_kernels::checked_triangle<Offset>, Triangles>& to) const {
-    using agent = triangle_kernels::check_entries_agent<Index, Offset, Triangles>;
-    typename agent::params p{a_, {}};
-    std::copy(std::begin(to), std::end(to), p.triangles);
-    on_.template launch<agent>(simt::block_count(std::max(a_.size, a_.entries), agent::block_items), p);
+  static std::array<std::int64_t, N> entries_of(const reports& found) {
+    std::array<std::int64_t, N> entries;
+    std::transform(found.begin(), found.end(), entries.begin(), [](const report& r) { return r.entries; });
+    return entries;
   }
-  /// Enqueues step 3. `longest_row`: see triangle_kernels::finish_rows.
-  void finish_rows(const device_triangle<Index, Offset>& t, std::int64_t longest_row) const {
-    scan(on_, a_.size,
-         triangle_kernels::finish_rows<Offset>{t.row_offsets.data(), t.diagonal_sources.data(), a_.size,
-                                               form_.reversed, report_, longest_row},
-         memory_, &report_->longest_row);
-  }
-  /// Allocates the entries of the triangle and returns the kernel body that writes them.
+  /// Allocates the entries of triangle k and returns the kernel body that writes them.
   triangle_kernels::write_ascending_entries<Index, Offset> writer_of(
-      device_triangle<Index, Offset>& t, std::int64_t room,
-      const triangle_kernels::sound_rows& condition) const {
-    t.columns = make_buffer<Index>(room, on_, memory_.kept);
-    t.sources = make_buffer<Offset>(room, on_, memory_.kept);
-    return {a_, form_, t.row_offsets.data(), t.columns.data(), t.sources.data(), condition};
+      triangles& t, std::size_t k, std::int64_t room, const triangle_kernels::sound_rows& condition) const {
+    t[k].columns = make_buffer<Index>(room, on_, memory_.kept);
+    t[k].sources = make_buffer<Offset>(room, on_, memory_.kept);
+    return {a_, forms_[k], t[k].row_offsets.data(), t[k].columns.data(), t[k].sources.data(), condition};
   }
 
   /// Returns whether the offsets start and end as they do in a matrix that counts from 1.
@@ -267,36 +262,37 @@ class device_triangle_builder {
     return found == 0;
   }
 
-  void sort_entries(device_triangle<Index, Offset>& t, std::int64_t entries) const {
+  void sort_entries(triangle& t, const triangle_form& form, report* faults, std::int64_t entries) const {
     if (t.longest_row <= triangle_kernels::sort_short_rows<Index, Offset>::longest_row) {
-      sort_entries_by_rows(t, entries);
+      sort_entries_by_rows(t, form, faults, entries);
     } else {
-      sort_all_entries(t, entries);
+      sort_all_entries(t, form, faults, entries);
     }
   }
   /// Writes the entries in any order within their rows, and sorts each row on its own.
-  void sort_entries_by_rows(device_triangle<Index, Offset>& t, std::int64_t entries) const {
+  void sort_entries_by_rows(triangle& t, const triangle_form& form, report* faults,
+                            std::int64_t entries) const {
     const auto cursors = make_buffer<Offset>(a_.size, on_, memory_.scratch);
     on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
     t.columns = make_buffer<Index>(entries, on_, memory_.kept);
     t.sources = make_buffer<Offset>(entries, on_, memory_.kept);
     triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
                                      triangle_kernels::write_unsorted_entries<Index, Offset>{
-                                         a_, form_, cursors.data(), t.columns.data(), t.sources.data()});
+                                         a_, form, cursors.data(), t.columns.data(), t.sources.data()});
     simt::for_each_by_groups(
         on_, simt::ceil_power_of_two(static_cast<int>(t.longest_row)), a_.size,
         triangle_kernels::sort_short_rows<Index, Offset>{t.row_offsets.data(), t.columns.data(),
-                                                         t.sources.data(), form_, a_.size, report_});
+                                                         t.sources.data(), form, a_.size, faults});
   }
   /// Sorts by row and column.
-  void sort_all_entries(device_triangle<Index, Offset>& t, std::int64_t entries) const {
+  void sort_all_entries(triangle& t, const triangle_form& form, report* faults, std::int64_t entries) const {
     auto cursors = make_buffer<Offset>(a_.size, on_, memory_.scratch);
     auto keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
     t.sources = make_buffer<Offset>(entries, on_, memory_.kept);
     on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
-    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
-                                     triangle_kernels::write_keys<Index, Offset>{
-                                         a_, form_, cursors.data(), keys.data(), t.sources.data()});
+    triangle_kernels::for_each_entry(
+        on_, a_.offsets, a_.size, a_.entries,
+        triangle_kernels::write_keys<Index, Offset>{a_, form, cursors.data(), keys.data(), t.sources.data()});
     cursors = {};
     const auto size = static_cast<std::uint64_t>(a_.size);
     {
@@ -308,15 +304,15 @@ class device_triangle_builder {
     t.columns = make_buffer<Index>(entries, on_, memory_.kept);
     simt::for_each(
         on_, entries,
-        triangle_kernels::take_columns<Index>{keys.data(), t.columns.data(), form_, a_.size, report_});
+        triangle_kernels::take_columns<Index>{keys.data(), t.columns.data(), form, a_.size, faults});
   }
 
   pattern_view<Index, Offset> a_;
-  triangle_form form_;
+  std::array<triangle_form, N> forms_;
+  std::int64_t longest_row_;
   const Executor& on_;
   analysis_memory memory_;
-  buffer<report> own_report_;
-  report* report_;  ///< in device memory
+  buffer<report> reports_;  ///< by triangle
 };
 
 /// Builds the triangle of the system in device memory. Synchronises.
@@ -324,7 +320,7 @@ template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> build_on_device(const pattern_view<Index, Offset>& a,
                                                const triangle_form& form, const Executor& on,
                                                const analysis_memory& memory) {
-  return device_triangle_builder<Index, Offset, Executor>(a, form, on, memory).build();
+  return std::move(triangle_builder<1, Index, Offset, Executor>(a, {form}, 0, on, memory).build()[0]);
 }
 
 }  // namespace sptrsv::detail

@@ -43,17 +43,16 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   simt::scan_words words(arena);
   const analysis_memory memory(resource, arena, &words);
   const auto form_of = [&](uplo part) { return triangle_form(system_options{part}, a.by_columns); };
-  using builder = device_triangle_builder<Index, Offset, Executor>;
-  builder lower_builder(a, form_of(uplo::lower), on, memory.all_scratch());
-  builder upper_builder(a, form_of(uplo::upper), on, memory.all_scratch());
-  device_triangle<Index, Offset> lower = lower_builder.begin();
+  device_triangle<Index, Offset> lower;
   device_triangle<Index, Offset> upper;
   if constexpr (Method == method::lu) {
-    upper = upper_builder.begin();
-  }
-  lower_builder.finish(lower);
-  if constexpr (Method == method::lu) {
-    upper_builder.finish(upper);
+    auto both = triangle_builder<2, Index, Offset, Executor>(a, {form_of(uplo::lower), form_of(uplo::upper)},
+                                                             0, on, memory.all_scratch())
+                    .build();
+    lower = std::move(both[0]);
+    upper = std::move(both[1]);
+  } else {
+    lower = build_on_device(a, form_of(uplo::lower), on, memory.all_scratch());
   }
   elimination<Index, Offset> made;
   made.size = a.size;
