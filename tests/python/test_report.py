@@ -133,17 +133,17 @@ class Program(support.CommandTest):
         self.assertIn(r"a \| b \`c\` \<d\> \*e\*", text)
         for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
             self.assertEqual(len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}), 1, block)
-        for title in (
-            "Summary",
-            "By rows per level",
-            "By source",
-            "Analysis",
-            "Memory",
-            "Not solved",
-            "Ten worst cases of merged",
-            "All times",
-        ):
+        for title in ("Summary", "By rows per level", "By source", "Analysis", "Memory", "Not solved"):
             self.assertIn(f"\n## {title}\n", text)
+
+    def test_the_tables_by_system_are_on_a_page_of_their_own(self) -> None:
+        _, _, text = self.make(synthetic.results(policies=("merged", "dataflow", "cusparse")))
+        systems = (self.folder / "out" / "systems.md").read_text(encoding="utf-8")
+        self.assertIn("\n## Ten worst cases of dataflow\n", text)
+        self.assertNotIn("\n## Ten worst cases of dataflow\n", systems)
+        for title in ("Ten worst cases of merged", "All times"):
+            self.assertIn(f"\n## {title}\n", systems)
+            self.assertNotIn(f"\n## {title}\n", text)
 
     def test_the_web_page_is_escaped_and_whole(self) -> None:
         made = synthetic.results(count=3)

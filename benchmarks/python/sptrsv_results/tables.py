@@ -9,6 +9,7 @@ from sptrsv_results.format import Results, Row, describe, geometric_mean, measur
 from sptrsv_results.page import Section, Table
 
 NONE = "-"
+MAIN_POLICY = "dataflow"  # the default of the library: its worst cases are in the report itself
 WARM = (
     "Warm: only solves of one policy run, and the first ones are not timed; on a GPU the L2 cache is emptied before "
     "those."
@@ -108,9 +109,8 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
             memory(results, policies),
         ),
     ]
-    made += [
-        Section(f"Ten worst cases of {policy}", "", worst(results, policy)) for policy in contenders(results, policies)
-    ]
+    if MAIN_POLICY in contenders(results, policies):
+        made.append(worst_section(results, MAIN_POLICY))
     if any(row.status != "ok" for row in results.rows if row.policy in policies):
         made.append(
             Section(
@@ -119,8 +119,21 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
                 not_solved(results, policies),
             )
         )
+    return made
+
+
+def system_sections(results: Results, policies: Sequence[str]) -> list[Section]:
+    """Returns the sections with a line for each system; those of the report itself summarise them."""
+    others = [policy for policy in contenders(results, policies) if policy != MAIN_POLICY]
     text = "Milliseconds of one solve, with a warm L2 cache, in a batch of solves."
-    return [*made, Section("All times", text, everything(results, policies))]
+    return [
+        *(worst_section(results, policy) for policy in others),
+        Section("All times", text, everything(results, policies)),
+    ]
+
+
+def worst_section(results: Results, policy: str) -> Section:
+    return Section(f"Ten worst cases of {policy}", "", worst(results, policy))
 
 
 def summary(results: Results, policies: Sequence[str]) -> Table:
