@@ -185,7 +185,7 @@ class batched_solver {
     return true;
   }
 
-  static constexpr const char* taker = "a batch";  ///< see detail::check_space
+  static constexpr const char* taker = "a batch";  ///< the name of this class in messages
 
   std::int64_t systems_;
   std::int64_t size_;

@@ -38,7 +38,7 @@ struct factors_options {
   /// apply_transpose is not available. It takes two more solvers, unless one factor is this operation of the
   /// other.
   op transposed = op::none;
-  std::int64_t max_rhs = 1;        ///< see system_options::max_rhs
+  std::int64_t max_rhs = 1;        ///< largest number of right-hand sides of one call
   span<const Index> row_order;     ///< P_r: the row of A for each row of the factors
   span<const Index> column_order;  ///< P_c: the column of A for each column of the factors
   span<const Value> row_scale;     ///< R, by row of A
@@ -77,7 +77,7 @@ enum class factor_part {
 struct factors_status {
   solve_status::kind code = solve_status::kind::ok;  ///< what the solves met
   std::optional<factor_part> part;                   ///< where; empty if `code` is `ok`
-  std::optional<std::int64_t> row;                   ///< see solve_status::row; counts rows of the factors
+  std::optional<std::int64_t> row;  ///< the first such row of the factors; empty if `code` is `ok`
 
   /// Returns whether every component of x is finite and accurate.
   [[nodiscard]] bool ok() const noexcept { return code == solve_status::kind::ok; }

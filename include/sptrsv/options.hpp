@@ -48,7 +48,7 @@ struct critical_path {
   std::int64_t supernodes = 0;  ///< supernodes on the chain; 0: the pattern has no tree of supernodes
   std::int64_t bytes = 0;       ///< bytes of their panels
   std::int64_t hops = 0;        ///< hand-offs between them
-  /// Predicted time of a solve with one right-hand side, the chain and what runs beside it, by constants
+  /// Predicted time of a solve with one right-hand side, the chain and what runs with it, by constants
   /// measured on one GPU, in nanoseconds.
   double nanoseconds = 0;
 };
@@ -96,7 +96,7 @@ struct solver_info {
   std::int64_t rows = 0;     ///< rows of the system
   std::int64_t entries = 0;  ///< entries of the triangle, with the diagonal unless it is unit
   /// Entries of the stored matrix that a solve does not use: those outside the triangle and, if the diagonal
-  /// is unit, those on the diagonal. A triangle without entries beside its diagonal, and many ignored
+  /// is unit, those on the diagonal. A triangle without entries off its diagonal, and many ignored
   /// entries, may mean that `system_options::part` is the wrong triangle.
   std::int64_t ignored_entries = 0;
   std::int64_t levels = 0;  ///< rows on the longest chain of dependent rows; 0 if they were not counted

@@ -22,7 +22,7 @@ struct sweep_options {
   /// Whether relax() is wanted. Otherwise only apply() is available, which needs less memory: it does not
   /// multiply with a triangle.
   bool is_smoother = true;
-  std::int64_t max_rhs = 1;  ///< see system_options::max_rhs
+  std::int64_t max_rhs = 1;  ///< largest number of right-hand sides of one call
 };
 
 /// The order in which a sweep visits the rows.

@@ -15,7 +15,7 @@ namespace sptrsv::detail::incomplete {
 /// Takes the values of A. Runs once per entry of the factors.
 template <class Scalar, class Offset>
 struct take_filled_values {
-  const Offset* sources;  ///< see filled_pattern
+  const Offset* sources;  ///< by entry: its index in A; -1: A has no such entry
   const Scalar* a;
   Scalar* to;
 

@@ -90,7 +90,7 @@ class row_values {
 template <class Scalar, class Offset>
 struct shared_row {
   Scalar* values;
-  Offset* targets;  ///< see row_data
+  Offset* targets;  ///< stored indices of the entries
 };
 
 /// A row while its lanes compute it.

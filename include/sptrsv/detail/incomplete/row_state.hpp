@@ -19,7 +19,7 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
   /// The operand of a lane.
   struct lane_operand {
     Offset source = -1;  ///< -1: the lane has none
-    Index slot = 0;      ///< see operand
+    Index slot = 0;      ///< where it is used in the row; of a pivot: -1 - that slot
 
     SPTRSV_DEVICE bool is_present() const { return source >= 0; }
     SPTRSV_DEVICE bool is_pivot() const { return slot < 0; }
@@ -105,7 +105,7 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
   }
 
   /// Loads the operands of this lane that are pending once more: those of this batch and of the next one.
-  /// See short_row about the sync.
+  /// The sync moves no data: it tells the compiler that the lanes are together again.
   template <class Context, class Warp>
   SPTRSV_DEVICE void poll(Context& ctx, const Warp& warp, const params& p) {
     const bool known = flag::is_known(now.seen);

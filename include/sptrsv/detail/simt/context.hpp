@@ -41,7 +41,7 @@
 //   void load_words<Count>(const T* p, T* to);
 //       Weak load of Count consecutive words, aligned to their total size. Each is a value that the word had.
 //   T load_relaxed(const T* p);          // device scope, atomic, unordered
-//   void store_relaxed(T* p, T v);       // likewise
+//   void store_relaxed(T* p, T v);       // device scope, atomic, unordered
 //   void load_relaxed_words<Count>(const T* p, T* to);
 //   void store_relaxed_words<Count>(T* p, const T* words);
 //       The same for Count consecutive words of at most 16 bytes, aligned to their total size. Each word is

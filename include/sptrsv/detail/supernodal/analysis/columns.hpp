@@ -350,14 +350,14 @@ class factor_columns {
   buffer<Offset> first_;                   ///< by column, if they have no entry each: see column_view
   buffer<Offset> pattern_first_;           ///< by column, if columns stand in panels: see column_view
   buffer<Index> rows_;                     ///< by entry or row of a supernode, if columns are not runs
-  buffer<Offset> sources_;                 ///< likewise: see stored_values
+  buffer<Offset> sources_;                 ///< as the rows: indices in the stored matrix, see stored_values
   buffer<Index> shift_;                    ///< by column, if the rows of C are stored: see run_lists
-  buffer<Offset> list_first_;              ///< by fundamental supernode, likewise: see stored_values
-  buffer<Index> list_shift_;               ///< likewise
-  buffer<Offset> pivots_;  ///< by column, if each entry has a number and the diagonal is stored
-  buffer<Index> begun_;    ///< see take_begun()
-  int step_ = 1;           ///< of column_view
-  int stored_step_ = 1;    ///< of stored_values
+  buffer<Offset> list_first_;  ///< by fundamental supernode, if the rows of C are stored: see stored_values
+  buffer<Index> list_shift_;   ///< by fundamental supernode, if the rows of C are stored: see stored_values
+  buffer<Offset> pivots_;      ///< by column, if each entry has a number and the diagonal is stored
+  buffer<Index> begun_;        ///< by column, size + 1: how many fundamental supernodes begin before it
+  int step_ = 1;               ///< of column_view
+  int stored_step_ = 1;        ///< of stored_values
   Index top_ = -1;
 };
 

@@ -126,7 +126,7 @@ using work_behind = std::function<void(std::int64_t* word)>;
 
 struct predictions {
   std::vector<prediction> of_shapes;  ///< in the order of the tables, then of the shapes
-  std::int64_t word = 0;              ///< see work_behind
+  std::int64_t word = 0;              ///< what the work behind the predictions stored
 };
 
 /// The prediction for one system.
