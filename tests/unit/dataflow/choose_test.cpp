@@ -31,10 +31,14 @@ struct recorded_system {
 TEST(PathChoice, TakesThePathOfRecordedSystems) {
   const recorded_system systems[] = {
       {"1138_bus, lower", {13682, 7521, never, never, never}, dataflow_path::partitioned},
-      {"1138_bus, upper, 8 right-hand sides", {16641, 11222, never, never, never}, dataflow_path::partitioned},
+      {"1138_bus, upper, 8 right-hand sides",
+       {16641, 11222, never, never, never},
+       dataflow_path::partitioned},
       {"aig_adder, upper", {4476, never, never, never, never}, dataflow_path::row_per_thread},
       {"bcspwr09, lower", {9094, 9230, never, never, never}, dataflow_path::row_per_thread},
-      {"bcspwr09, lower, 8 right-hand sides", {10896, 16746, never, never, never}, dataflow_path::row_per_thread},
+      {"bcspwr09, lower, 8 right-hand sides",
+       {10896, 16746, never, never, never},
+       dataflow_path::row_per_thread},
       {"fac_ybus_case2869pegase_L, lower", {never, 27522, never, 23083, never}, dataflow_path::hybrid},
   };
   for (const recorded_system& of : systems) {
