@@ -13,7 +13,7 @@ mode=(--dry-run --Werror)
 [ "${1:-}" != --fix ] || mode=(-i)
 
 cd "$root"
-large=$(git ls-files -z | xargs -0 -r stat -c '%s %n' | awk '$1 > 1000000')
+large=$(git ls-files -z | xargs -0 -r stat -c '%s %n' 2> /dev/null | awk '$1 > 1000000' || true)
 if [ -n "$large" ]; then
   printf 'larger than 1 MB:\n%s\n' "$large"
   exit 1

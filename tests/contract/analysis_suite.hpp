@@ -3,8 +3,8 @@
 
 #include "contract/contract_fixture.hpp"
 #include "sptrsv/detail/analysis/device_columns.hpp"
-#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
 #include "support/effort.hpp"

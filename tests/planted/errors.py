@@ -874,7 +874,7 @@ ERRORS = (
         "offset",
         "both_triangles",
         Edit(
-            D + "dataflow/candidates.hpp",
+            D + "dataflow/predict.hpp",
             "wanted[static_cast<std::size_t>(k)]",
             "wanted[0]",
         ),
@@ -914,7 +914,7 @@ ERRORS = (
         "lifetime",
         "both_triangles",
         Edit(
-            D + "dataflow/candidates.hpp",
+            D + "dataflow/predict.hpp",
             "choose(of) != path_name::single_block",
             "true",
         ),

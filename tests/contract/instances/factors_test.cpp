@@ -1,5 +1,6 @@
 // Factors on the host and in the emulator.
 #include "contract/factors_suite.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/incomplete_lu.hpp"
 #include "sptrsv/policy/automatic.hpp"
 #include "sptrsv/policy/dataflow.hpp"

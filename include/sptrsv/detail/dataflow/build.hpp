@@ -8,8 +8,8 @@
 #include <utility>
 #include <variant>
 
-#include "sptrsv/detail/dataflow/candidates.hpp"
 #include "sptrsv/detail/dataflow/hybrid/hybrid_builder.hpp"
+#include "sptrsv/detail/dataflow/predict.hpp"
 
 namespace sptrsv::detail::dataflow {
 

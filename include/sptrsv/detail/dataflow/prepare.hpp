@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/split_rows.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/dataflow/request.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/base/scratch_arena.hpp"
 #include "sptrsv/detail/incomplete/eliminated_rows.hpp"
 #include "sptrsv/detail/incomplete/operands.hpp"

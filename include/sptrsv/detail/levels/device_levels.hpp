@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/levels/level_searches.hpp"
 
 namespace sptrsv::detail {

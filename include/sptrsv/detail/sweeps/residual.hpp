@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/factors/factors_for_each.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"

@@ -8,6 +8,7 @@
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
 #include "sptrsv/detail/papers/self_scheduled/self_scheduled_agent.hpp"
 #include "sptrsv/policy/orientation.hpp"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/analysis/panel_columns.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_planner.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/level_tables.hpp"
 #include "support/emulator_target.hpp"

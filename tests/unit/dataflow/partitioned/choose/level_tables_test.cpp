@@ -1,5 +1,6 @@
 // The tables of partition levels that are counted on the device, against a serial count.
 #include "sptrsv/detail/dataflow/partitioned/choose/level_tables.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 
 #include <algorithm>
 #include <array>
