@@ -5,8 +5,8 @@
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/base/scratch_arena.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/simt/scratch_arena.hpp"
 
 namespace sptrsv::detail {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "sptrsv/detail/simt/context.hpp"
+#include "sptrsv/detail/base/host_device.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::detail {

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
-#include "sptrsv/detail/base/scratch_arena.hpp"
 #include "sptrsv/detail/incomplete/eliminated_rows.hpp"
 #include "sptrsv/detail/incomplete/operands.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
+#include "sptrsv/detail/simt/scratch_arena.hpp"
 
 namespace sptrsv::detail::incomplete {
 

@@ -107,17 +107,7 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define SPTRSV_DEVICE __device__ __forceinline__
-#define SPTRSV_HOST_DEVICE __host__ __device__ __forceinline__
-#define SPTRSV_UNROLL _Pragma("unroll")
-#define SPTRSV_NO_UNROLL _Pragma("unroll 1")
-#else
-#define SPTRSV_DEVICE inline
-#define SPTRSV_HOST_DEVICE inline
-#define SPTRSV_UNROLL
-#define SPTRSV_NO_UNROLL
-#endif
+#include "sptrsv/detail/base/host_device.hpp"
 
 namespace sptrsv::detail::simt {
 
