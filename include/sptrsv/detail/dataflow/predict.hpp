@@ -211,7 +211,8 @@ class predictor {
         {},
         cut.levels,
         0};
-    auto& [first, rest] = made.halves;
+    half_triangle<Index, Offset>& first = made.halves.first;
+    half_triangle<Index, Offset>& rest = made.halves.rest;
     // The numbers of the rows begin with those of either half.
     rest.levels.numbers = std::move(levels.numbers);
     partitioned_search search({rest.split.triangle, rest.levels, of.policy.partitions,
