@@ -413,11 +413,11 @@ class factors {
     if (!in_first && !is_finite(met) && !diagonal_.is_identity()) {
       const scalar pivot = diagonal_.entry(*met.row, executor(stream));
       if (pivot == scalar{} || !detail::is_finite(pivot)) {
-        return {pivot == scalar{} ? solve_status::kind::zero_pivot : solve_status::kind::non_finite,
-                factor_part::diagonal, met.row};
+        return {pivot == scalar{} ? solve_status::kind::zero_pivot : solve_status::kind::non_finite, met.row,
+                factor_part::diagonal};
       }
     }
-    return {met.code, in_first != was_transposed ? factor_part::first : factor_part::second, met.row};
+    return {met.code, met.row, in_first != was_transposed ? factor_part::first : factor_part::second};
   }
 
   op transposed_operation_;

@@ -1,4 +1,4 @@
-// What the incomplete factorisations share: their options, their status, and the class that holds one. The
+// What the incomplete factorisations share: their options, and the class that holds one. The
 // functions that make one are in sptrsv/incomplete_lu.hpp and sptrsv/incomplete_cholesky.hpp.
 #pragma once
 
@@ -43,22 +43,6 @@ struct incomplete_options {
   /// a_ij by l_ik u_kj gives it the level of l_ik plus that of u_kj plus 1, and the smallest one counts. At 0
   /// the factors have the pattern of A.
   std::int64_t fill_level = 0;
-};
-
-/// Status of a factorisation; see incomplete_factorization::status.
-struct factor_status {
-  /// What a factorisation met.
-  enum class kind {
-    ok,          ///< all values are finite, and no pivot is zero
-    zero_pivot,  ///< the pivot of `row` is zero
-    non_finite   ///< a value in `row` is NaN or infinite; for Cholesky also: its pivot is negative
-  };
-  kind code = kind::ok;             ///< what the factorisation met
-  std::optional<std::int64_t> row;  ///< the first such row of A; empty if `code` is `ok`
-  std::int64_t boosted_pivots = 0;  ///< pivots that were replaced, see pivot_options
-
-  /// Returns whether the factors can be used in solves.
-  [[nodiscard]] bool ok() const noexcept { return code == kind::ok; }
 };
 
 /// Description of a factorisation.
@@ -217,7 +201,7 @@ class incomplete_factorization {
     result.boosted_pivots = found.boosted_pivots;
     if (found.first_breakdown >= 0) {
       const auto first = detail::incomplete::breakdown::of(found.first_breakdown);
-      result.code = first.is_zero_pivot ? factor_status::kind::zero_pivot : factor_status::kind::non_finite;
+      result.code = first.is_zero_pivot ? solve_status::kind::zero_pivot : solve_status::kind::non_finite;
       result.row = first.row;
     }
     return result;

@@ -146,9 +146,10 @@ class sweeps {
   /// Synchronises `stream`, which must be ordered after them.
   [[nodiscard]] factors_status status(stream_type stream = {}) {
     for (const factor_part part : {factor_part::first, factor_part::second}) {
-      const solve_status met = (part == factor_part::first ? *lower_ : *upper_).status(stream);
+      solve_status met = (part == factor_part::first ? *lower_ : *upper_).status(stream);
       if (!met.ok()) {
-        return {met.code, part, met.row};
+        met.part = part;
+        return met;
       }
     }
     return {};

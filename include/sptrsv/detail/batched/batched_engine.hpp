@@ -16,6 +16,14 @@
 
 namespace sptrsv::detail::batched {
 
+/// A component of the last solve that is not finite.
+struct fault {
+  std::int64_t system = -1;  ///< the first one; -1: there is none
+  std::int64_t index = -1;   ///< substitution index
+  bool zero_pivot = false;
+};
+
+/// The engine on a device; host_batch_engine.hpp has that of the host.
 template <class Scalar, class Index, class Offset, class Executor>
 class engine {
  public:
@@ -93,13 +101,6 @@ class engine {
     with_group_systems([&](auto systems) { launch<decltype(systems)::value>(p, on); });
   }
 
-  /// A component of the last solve that is not finite.
-  struct fault {
-    std::int64_t system;  ///< the first one; -1: there is none
-    std::int64_t index;   ///< substitution index
-    bool zero_pivot;
-  };
-
   /// Returns the first fault of the last solve. Synchronises.
   [[nodiscard]] fault first_fault(const Executor& on) const {
     std::int64_t left = 0;
@@ -107,7 +108,7 @@ class engine {
     simt::find_largest(on, systems_, systems_from_fault{first_nonfinite_.data(), systems_}, scratch_.data());
     on.download(&left, scratch_.data(), sizeof(left));
     if (left == 0) {
-      return {-1, -1, false};
+      return {};
     }
     const std::int64_t system = systems_ - left;
     std::uint32_t index = 0;
