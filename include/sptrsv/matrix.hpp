@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
@@ -214,26 +215,31 @@ std::vector<Offset> group_entries(const Index* keys, std::size_t entries, std::i
   return order;
 }
 
-/// Compresses the entries of a pattern by the other dimension: `minors` + 1 offsets out. The entries of each
-/// new group ascend. The pattern is valid.
-template <class Value, class Index, class Offset>
-void recompress(const pattern_view<Index, Offset>& a, std::int64_t minors, const Value* values,
-                std::vector<Offset>& new_offsets, std::vector<Index>& new_indices,
-                std::vector<Value>& new_values) {
-  const auto entries = static_cast<std::size_t>(a.entries);
-  std::vector<Index> major(entries);
-  for (std::int64_t m = 0; m < a.size; ++m) {
-    for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
-      major[detail::at(e)] = static_cast<Index>(m);
+/// Returns the matrix in the other storage, which has `minors` rows (columns): entries of each new row
+/// (column) ascend. `taker`: see check_space; `no_memory`: the message of errc::out_of_memory.
+template <class Result, class View>
+Result recompressed(const View& a, std::int64_t minors, const char* taker, const char* no_memory) {
+  check_on_host(a, taker);
+  return in_host_memory(no_memory, [&] {
+    using index = typename View::index_type;
+    using offset = typename View::offset_type;
+    const auto pattern = pattern_of(a);
+    const auto entries = static_cast<std::size_t>(a.entries);
+    std::vector<index> majors(entries);
+    for (std::int64_t m = 0; m < pattern.size; ++m) {
+      std::fill(majors.data() + pattern.offsets[m], majors.data() + pattern.offsets[m + 1],
+                static_cast<index>(m));
     }
-  }
-  const std::vector<Offset> order = group_entries(a.indices, entries, minors, new_offsets);
-  new_indices.resize(entries);
-  new_values.resize(entries);
-  for (std::size_t e = 0; e < entries; ++e) {
-    new_indices[e] = major[detail::at(order[e])];
-    new_values[e] = values[order[e]];
-  }
+    std::vector<offset> offsets;
+    const std::vector<offset> order = group_entries(pattern.indices, entries, minors, offsets);
+    std::vector<index> indices(entries);
+    std::vector<typename View::value_type> values(entries);
+    for (std::size_t e = 0; e < entries; ++e) {
+      indices[e] = majors[at(order[e])];
+      values[e] = a.values[order[e]];
+    }
+    return Result{a.rows, a.columns, std::move(offsets), std::move(indices), std::move(values)};
+  });
 }
 
 }  // namespace detail
@@ -247,13 +253,8 @@ void recompress(const pattern_view<Index, Offset>& a, std::int64_t minors, const
 ///   errc::out_of_memory.
 template <class Value, class Index, class Offset>
 csc_matrix<Value, Index, Offset> to_csc(const csr_view<Value, Index, Offset>& a) {
-  detail::check_on_host(a, "to_csc");
-  return detail::in_host_memory("no memory for the matrix by columns", [&] {
-    csc_matrix<Value, Index, Offset> result{a.rows, a.columns, {}, {}, {}};
-    detail::recompress(detail::pattern_of(a), a.columns, a.values, result.column_offsets, result.row_indices,
-                       result.values);
-    return result;
-  });
+  return detail::recompressed<csc_matrix<Value, Index, Offset>>(a, a.columns, "to_csc",
+                                                                "no memory for the matrix by columns");
 }
 /// Returns the matrix by columns; see the overload for views.
 template <class Value, class Index, class Offset>
@@ -264,13 +265,8 @@ csc_matrix<Value, Index, Offset> to_csc(const csr_matrix<Value, Index, Offset>& 
 /// Returns the matrix by rows; the entries of a row are in the order of columns. Otherwise as to_csc.
 template <class Value, class Index, class Offset>
 csr_matrix<Value, Index, Offset> to_csr(const csc_view<Value, Index, Offset>& a) {
-  detail::check_on_host(a, "to_csr");
-  return detail::in_host_memory("no memory for the matrix by rows", [&] {
-    csr_matrix<Value, Index, Offset> result{a.rows, a.columns, {}, {}, {}};
-    detail::recompress(detail::pattern_of(a), a.rows, a.values, result.row_offsets, result.column_indices,
-                       result.values);
-    return result;
-  });
+  return detail::recompressed<csr_matrix<Value, Index, Offset>>(a, a.rows, "to_csr",
+                                                                "no memory for the matrix by rows");
 }
 /// Returns the matrix by rows; see the overload for views.
 template <class Value, class Index, class Offset>
