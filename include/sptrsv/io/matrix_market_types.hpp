@@ -73,6 +73,14 @@ struct is_complex : std::false_type {};
 template <class Real>
 struct is_complex<std::complex<Real>> : std::true_type {};
 
+/// Refuses types of values that the reader and the writer do not support.
+template <class Value>
+constexpr void expect_matrix_market_value() {
+  static_assert(std::is_same_v<Value, float> || std::is_same_v<Value, double> ||
+                    std::is_same_v<Value, std::complex<float>> || std::is_same_v<Value, std::complex<double>>,
+                "Value is float, double or std::complex of one of them");
+}
+
 /// Returns the value at (j, i) of a matrix with this symmetry and `value` at (i, j).
 template <class Value>
 Value mirrored(const Value& value, mm_symmetry symmetry) {
