@@ -43,22 +43,6 @@ using device_supernodal_matrix = supernodal_matrix<Value, Index, Offset, device_
 
 namespace detail {
 
-/// Returns a copy in device memory of `count` elements.
-template <class T, class Executor>
-buffer<T> upload_array(const T* host, std::int64_t count, const Executor& on, memory_resource& resource) {
-  auto made = make_buffer<T>(count, on, resource);
-  on.upload(made.data(), host, made.bytes());
-  return made;
-}
-
-/// Returns a copy in host memory of `count` elements. Synchronises.
-template <class T, class Executor>
-std::vector<T> download_array(const T* device, std::int64_t count, const Executor& on) {
-  std::vector<T> made(static_cast<std::size_t>(count));
-  on.download(made.data(), device, made.size() * sizeof(T));
-  return made;
-}
-
 /// Returns the number of offsets of `majors` rows; a matrix of size 0 may have no array of offsets.
 inline std::int64_t offset_count(std::int64_t majors, const void* offsets) {
   return offsets == nullptr ? 0 : majors + 1;
@@ -171,15 +155,13 @@ auto to_device(const Matrix& a, Stream stream = {}, memory_resource* resource = 
 template <class T, class Stream = stream_handle>
 buffer<T> to_device(const std::vector<T>& v, Stream stream = {}, memory_resource* resource = nullptr) {
   const detail::executor_t<Stream> on(stream);
-  return detail::upload_array(v.data(), static_cast<std::int64_t>(v.size()), on,
-                              detail::resource_or_default(resource, on));
+  return detail::upload_array(v, on, detail::resource_or_default(resource, on));
 }
 
 /// Returns a copy of a device array in host memory. Synchronises `stream`.
 template <class T, class Stream = stream_handle>
 std::vector<T> to_host(const buffer<T>& v, Stream stream = {}) {
-  return detail::download_array(v.data(), static_cast<std::int64_t>(v.size()),
-                                detail::executor_t<Stream>(stream));
+  return detail::download_array(v, detail::executor_t<Stream>(stream));
 }
 
 /// Returns a copy of a device matrix in host memory. Synchronises `stream`.

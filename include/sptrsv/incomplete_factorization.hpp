@@ -87,13 +87,13 @@ struct incomplete_tuning {
 /// apply, with factorize() in the place of update_values(): it must be ordered after all work that reads the
 /// factors of before.
 ///
-/// @tparam Method detail::incomplete::method; use the aliases incomplete_lu and incomplete_cholesky.
+/// @tparam Method the method; use the aliases incomplete_lu and incomplete_cholesky.
 /// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
 /// @tparam Index signed integer type of the indices of the matrix.
 /// @tparam Offset signed integer type of the offsets of the matrix.
 /// @tparam Stream stream type: cudaStream_t, or host_stream for the serial factorisation on the host.
 /// @tparam Tuning incomplete_tuning, or a struct derived from it.
-template <detail::incomplete::method Method, class Value, class Index = std::int32_t, class Offset = Index,
+template <incomplete_method Method, class Value, class Index = std::int32_t, class Offset = Index,
           class Stream = stream_handle, class Tuning = incomplete_tuning>
 class incomplete_factorization {
   using executor = detail::executor_t<Stream>;

@@ -29,6 +29,13 @@ namespace detail {
 /// Whether a type may count rows or entries: a signed integer type.
 template <class T>
 inline constexpr bool is_index_type = std::is_integral_v<T>&& std::is_signed_v<T>;
+/// Refuses other types for the indices and the offsets of a matrix.
+template <class Index, class Offset>
+constexpr bool are_index_types() {
+  static_assert(is_index_type<Index>, "Index must be a signed integer type");
+  static_assert(is_index_type<Offset>, "Offset must be a signed integer type");
+  return true;
+}
 
 /// Throws errc::size_mismatch if the arrays of a matrix of `majors` rows (columns) have other lengths than
 /// they must have. `major`, `minor`: "row" and "column", or the reverse.
@@ -51,8 +58,7 @@ inline void expect_lengths(std::int64_t majors, std::size_t offsets, std::size_t
 /// view.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 struct csr_view {
-  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
-  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+  static_assert(detail::are_index_types<Index, Offset>());
 
   using view_type = csr_view;  ///< the view itself
   using value_type = Value;    ///< type of values
@@ -70,8 +76,7 @@ struct csr_view {
 /// Non-owning view of a matrix in compressed sparse columns (CSC); otherwise as csr_view.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 struct csc_view {
-  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
-  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+  static_assert(detail::are_index_types<Index, Offset>());
 
   using view_type = csc_view;  ///< the view itself
   using value_type = Value;    ///< type of values
@@ -98,8 +103,7 @@ struct host_storage {
 /// Matrix in compressed sparse rows that owns its arrays. Converts to a csr_view.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Storage = host_storage>
 struct csr_matrix {
-  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
-  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+  static_assert(detail::are_index_types<Index, Offset>());
 
   using view_type = csr_view<Value, Index, Offset>;  ///< type of the view
 
@@ -127,8 +131,7 @@ struct csr_matrix {
 /// Matrix in compressed sparse columns that owns its arrays. Converts to a csc_view.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Storage = host_storage>
 struct csc_matrix {
-  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
-  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+  static_assert(detail::are_index_types<Index, Offset>());
 
   using view_type = csc_view<Value, Index, Offset>;  ///< type of the view
 

@@ -64,6 +64,8 @@ class sweeps {
  public:
   using policy_type = Policy;  ///< the policy
   using value_type = Value;    ///< type of the values of the matrix, b and x
+  using index_type = Index;    ///< type of indices
+  using offset_type = Offset;  ///< type of offsets
   using stream_type = Stream;  ///< type of streams
 
   /// Analyses the matrix; see analyze_sweeps.
@@ -135,7 +137,7 @@ class sweeps {
   void apply(dense_view<const Value> b, dense_view<Value> x, stream_type stream = {}) {
     expect_values();
     lower_->solve(b, x, stream);
-    const auto to = as_scalars(x);
+    const auto to = detail::as_scalars(x);
     detail::factors::for_each(
         executor(stream), x.columns > 0 ? x.rows : 0,
         detail::sweeps::turn_around<scalar>{diagonal_.values(), real(2 - relaxation_), false, {}, to, to});
@@ -172,6 +174,8 @@ class sweeps {
 
   /// Returns the number of rows of the matrix.
   [[nodiscard]] std::int64_t rows() const noexcept { return lower_->rows(); }
+  /// Returns the largest number of right-hand sides of one call.
+  [[nodiscard]] std::int64_t max_rhs() const noexcept { return lower_->max_rhs(); }
 
  private:
   template <class View>
@@ -211,11 +215,6 @@ class sweeps {
     }
   }
 
-  template <class T>
-  static auto as_scalars(const dense_view<T>& v) {
-    using element = std::remove_pointer_t<decltype(detail::as_scalar(v.data))>;
-    return dense_view<element>(detail::as_scalar(v.data), v.rows, v.columns, v.row_stride, v.column_stride);
-  }
   [[nodiscard]] span<const Value> scaled_values() const {
     return {reinterpret_cast<const Value*>(scaled_.data()), scaled_.size()};
   }
@@ -226,7 +225,7 @@ class sweeps {
 
   /// Enqueues the copy of the values with D / w in the place of D.
   void take_scaled(const scalar* values, const executor& on) {
-    detail::factors::copy(on, scaled_.data(), values, scaled_.size());
+    on.copy(scaled_.data(), values, scaled_.bytes());
     detail::factors::for_each(on, rows(),
                               detail::sweeps::scale_diagonal<scalar, Offset>{
                                   diagonal_.sources(), real(1 / relaxation_), values, scaled_.data()});
@@ -240,15 +239,15 @@ class sweeps {
 
   /// Enqueues c = b - T x - (1 - 1 / w) D x for a strict triangle T. diagonal_ holds D / w.
   void residual(const triangle& t, dense_view<const Value> b, dense_view<Value> x, const executor& on) const {
-    t.residual(diagonal_.values(), real(relaxation_ - 1), as_scalars(b), as_scalars(x), as_scalars(rhs(x)),
-               on);
+    t.residual(diagonal_.values(), real(relaxation_ - 1), detail::as_scalars(b), detail::as_scalars(x),
+               detail::as_scalars(rhs(x)), on);
   }
   /// Enqueues c = b - c + (2 / w - 1) D x: the residual for the opposite direction.
   void turn_around(dense_view<const Value> b, dense_view<Value> x, const executor& on) const {
-    detail::factors::for_each(
-        on, x.rows,
-        detail::sweeps::turn_around<scalar>{diagonal_.values(), real(2 - relaxation_), true, as_scalars(b),
-                                            as_scalars(x), as_scalars(rhs(x))});
+    detail::factors::for_each(on, x.rows,
+                              detail::sweeps::turn_around<scalar>{
+                                  diagonal_.values(), real(2 - relaxation_), true, detail::as_scalars(b),
+                                  detail::as_scalars(x), detail::as_scalars(rhs(x))});
   }
   void solve(one_solver& with, dense_view<Value> x, Stream stream) { with.solve(rhs(x), x, stream); }
 

@@ -13,12 +13,6 @@
 
 namespace sptrsv {
 
-/// How an incomplete factorisation is made.
-enum class incomplete_method {
-  lu,       ///< A ~ L U, see incomplete_lu
-  cholesky  ///< A ~ L L^H, see incomplete_cholesky
-};
-
 namespace detail {
 
 /// An incomplete factorisation behind virtual functions.
@@ -83,7 +77,7 @@ class any_incomplete : detail::any_object<detail::held_incomplete<Value, Index, 
   using stream_type = Stream;  ///< type of streams
 
   /// Takes a factorisation.
-  template <detail::incomplete::method Method, class FactorizationStream, class Tuning>
+  template <incomplete_method Method, class FactorizationStream, class Tuning>
   any_incomplete(incomplete_factorization<Method, Value, Index, Offset, FactorizationStream, Tuning>&& from)
       : base(
             std::make_unique<detail::incomplete_holder<

@@ -45,9 +45,9 @@ class engine {
     lanes_ = made.lanes;
     group_systems_ = made.group_systems;
     steps_ = made.steps;
-    lane_steps_ = upload(made.lane_steps, on, resource);
-    rows_ = upload(made.rows, on, resource);
-    sources_ = upload(made.sources, on, resource);
+    lane_steps_ = upload_array(made.lane_steps, on, resource);
+    rows_ = upload_array(made.rows, on, resource);
+    sources_ = upload_array(made.sources, on, resource);
     values_ = make_buffer<Scalar>(checked_product(groups() * group_systems_, stream_slots_), on, resource);
     pivots_ = make_buffer<Scalar>(form.unit ? 0 : checked_product(systems_, size_), on, resource);
     first_nonfinite_ = make_buffer<std::uint32_t>(systems_, on, resource);
@@ -155,25 +155,13 @@ class engine {
     host_system<Index, Offset> of;
     of.size = size_;
     of.unit = form_.unit;
-    download(of.row_offsets, t.row_offsets, on);
-    download(of.columns, t.columns, on);
-    download(of.sources, t.sources, on);
-    download(of.diagonal_sources, t.diagonal_sources, on);
-    download(of.level_offsets, levels.level_offsets, on);
-    download(of.level_rows, levels.rows, on);
+    of.row_offsets = download_array(t.row_offsets, on);
+    of.columns = download_array(t.columns, on);
+    of.sources = download_array(t.sources, on);
+    of.diagonal_sources = download_array(t.diagonal_sources, on);
+    of.level_offsets = download_array(levels.level_offsets, on);
+    of.level_rows = download_array(levels.rows, on);
     return of;
-  }
-
-  template <class T>
-  static void download(std::vector<T>& to, const buffer<T>& from, const Executor& on) {
-    to.resize(from.size());
-    on.download(to.data(), from.data(), from.bytes());
-  }
-  template <class T>
-  static buffer<T> upload(const std::vector<T>& from, const Executor& on, memory_resource& resource) {
-    buffer<T> to(from.size(), resource, on.stream());
-    on.upload(to.data(), from.data(), to.bytes());
-    return to;
   }
 
   [[nodiscard]] std::int64_t groups() const { return simt::ceil_div(systems_, std::int64_t{group_systems_}); }

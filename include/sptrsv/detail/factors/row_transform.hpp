@@ -108,7 +108,7 @@ class row_transform {
   template <class T>
   static buffer<T> copy_of_array(span<const T> from, const Executor& on, memory_resource& resource) {
     buffer<T> made(from.size(), resource, on.stream());
-    copy(on, made.data(), from.data(), from.size());
+    on.copy(made.data(), from.data(), made.bytes());
     return made;
   }
   [[nodiscard]] row_map<Scalar, Index> map(bool conjugated) const {

@@ -65,7 +65,9 @@ class stored_diagonal {
   [[nodiscard]] bool is_identity() const { return values_.size() == 0; }
   /// Returns an entry of a diagonal that is not the identity. Synchronises.
   [[nodiscard]] Scalar entry(std::int64_t row, const Executor& on) const {
-    return element_at(on, values_.data() + row);
+    Scalar value;
+    on.download(&value, values_.data() + row, sizeof(value));
+    return value;
   }
   /// By row: the index of the entry in the stored matrix, and its value.
   [[nodiscard]] const Offset* sources() const { return sources_.data(); }

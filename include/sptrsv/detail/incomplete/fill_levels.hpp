@@ -12,36 +12,10 @@
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/host_team.hpp"
+#include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/detail/incomplete/method.hpp"
 
 namespace sptrsv::detail::incomplete {
-
-/// Lists of vertices, one for each vertex of a graph.
-template <class Index>
-struct vertex_lists {
-  std::vector<std::int64_t> offsets;  ///< by vertex: begin of its list; one more than vertices
-  std::vector<Index> vertices;
-
-  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
-  [[nodiscard]] const Index* begin(std::int64_t v) const { return vertices.data() + offsets[at(v)]; }
-  [[nodiscard]] const Index* end(std::int64_t v) const { return begin(v + 1); }
-};
-
-/// Returns the lists that `visit` describes: it calls its argument with (vertex, element) for each element,
-/// in the order of each list, and it is called twice.
-template <class Index, class Visit>
-vertex_lists<Index> lists_of(std::int64_t size, const Visit& visit) {
-  vertex_lists<Index> made;
-  made.offsets.assign(static_cast<std::size_t>(size) + 1, 0);
-  visit([&](Index v, Index) { ++made.offsets[at(v) + 1]; });
-  for (std::size_t v = 1; v < made.offsets.size(); ++v) {
-    made.offsets[v] += made.offsets[v - 1];
-  }
-  made.vertices.resize(static_cast<std::size_t>(made.offsets.back()));
-  std::vector<std::int64_t> next(made.offsets.begin(), made.offsets.end() - 1);
-  visit([&](Index v, Index element) { made.vertices[at(next[at(v)]++)] = element; });
-  return made;
-}
 
 /// Returns the lists with all pairs reversed: v is in the list of w if w was in that of v. They ascend.
 template <class Index, class Lists>

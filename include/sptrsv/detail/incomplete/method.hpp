@@ -6,12 +6,17 @@
 
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv {
 
-enum class method {
+/// How an incomplete factorisation is made.
+enum class incomplete_method {
   lu,       ///< A ~ L U; L has a unit diagonal
   cholesky  ///< A ~ L L^H; entries above the diagonal are not used
 };
+
+namespace detail::incomplete {
+
+using method = incomplete_method;
 
 /// Name of a method in messages.
 template <method Method>
@@ -92,4 +97,5 @@ SPTRSV_HOST_DEVICE bool is_zero(Scalar v) {
   return v == Scalar{};
 }
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace detail::incomplete
+}  // namespace sptrsv

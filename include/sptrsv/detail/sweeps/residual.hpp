@@ -112,13 +112,9 @@ class strict_triangle {
       sources_ = std::move(t.sources);
     } else {
       const auto t = build_on_host(a, form);
-      const auto copy_to = [&](auto& to, const auto& from) {
-        to = std::remove_reference_t<decltype(to)>(from.size(), resource, on.stream());
-        std::copy(from.begin(), from.end(), to.data());
-      };
-      copy_to(row_offsets_, t.row_offsets);
-      copy_to(columns_, t.columns);
-      copy_to(sources_, t.sources);
+      row_offsets_ = upload_array(t.row_offsets, on, resource);
+      columns_ = upload_array(t.columns, on, resource);
+      sources_ = upload_array(t.sources, on, resource);
     }
     values_ = buffer<Scalar>(columns_.size(), resource, on.stream());
   }
@@ -159,7 +155,6 @@ class strict_triangle {
     }
   }
 
-  [[nodiscard]] bool is_present() const { return size_ > 0; }
   [[nodiscard]] std::size_t bytes() const {
     return row_offsets_.bytes() + columns_.bytes() + sources_.bytes() + values_.bytes();
   }
