@@ -161,8 +161,7 @@ class incomplete_factorization {
   ///   entries with it.
   [[nodiscard]] span<const Value> values() const {
     expect_not_moved_from();
-    return {reinterpret_cast<const Value*>(analysed_->computed.factors()),
-            static_cast<std::size_t>(factor_entries())};
+    return {reinterpret_cast<const Value*>(analysed_->computed.factors()), detail::at(factor_entries())};
   }
 
   /// Returns a view of the factors, for `analyze` (part lower with a unit diagonal and part upper for LU;

@@ -203,9 +203,9 @@ auto in_host_memory(const std::string& message, const Make& make) {
 template <class Offset, class Index>
 std::vector<Offset> group_entries(const Index* keys, std::size_t entries, std::int64_t groups,
                                   std::vector<Offset>& offsets) {
-  offsets.assign(static_cast<std::size_t>(groups) + 1, Offset{0});
+  offsets.assign(at(groups) + 1, Offset{0});
   for (std::size_t e = 0; e < entries; ++e) {
-    ++offsets[detail::at(keys[e]) + 1];
+    ++offsets[at(keys[e]) + 1];
   }
   for (std::size_t g = 1; g < offsets.size(); ++g) {
     offsets[g] += offsets[g - 1];
@@ -213,7 +213,7 @@ std::vector<Offset> group_entries(const Index* keys, std::size_t entries, std::i
   std::vector<Offset> cursor(offsets.begin(), offsets.end() - 1);
   std::vector<Offset> order(entries);
   for (std::size_t e = 0; e < entries; ++e) {
-    order[static_cast<std::size_t>(cursor[detail::at(keys[e])]++)] = static_cast<Offset>(e);
+    order[at(cursor[at(keys[e])]++)] = static_cast<Offset>(e);
   }
   return order;
 }
@@ -227,7 +227,7 @@ Result recompressed(const View& a, std::int64_t minors, const char* taker, const
     using index = typename View::index_type;
     using offset = typename View::offset_type;
     const auto pattern = pattern_of(a);
-    const auto entries = static_cast<std::size_t>(a.entries);
+    const std::size_t entries = at(a.entries);
     std::vector<index> majors(entries);
     for (std::int64_t m = 0; m < pattern.size; ++m) {
       std::fill(majors.data() + pattern.offsets[m], majors.data() + pattern.offsets[m + 1],

@@ -200,20 +200,13 @@ class sweeps {
     if (relaxation_ != 1) {
       scaled_ = detail::make_buffer<scalar>(a.entries, on, resource);
     }
-    const span<const Value> values(a.values, static_cast<std::size_t>(a.entries));
+    const span<const Value> values(a.values, detail::at(a.entries));
     scaled_.size() > 0 ? update_values(values, stream) : update_products(values, on);
   }
 
   void expect_values() const { last_update_.expect_whole("update_values", "call it again"); }
 
-  static scalar real(double v) {
-    const auto part = static_cast<detail::real_t<scalar>>(v);
-    if constexpr (detail::is_complex_v<scalar>) {
-      return {part, 0};
-    } else {
-      return part;
-    }
-  }
+  static scalar real(double v) { return detail::from_real<scalar>(static_cast<detail::real_t<scalar>>(v)); }
 
   [[nodiscard]] span<const Value> scaled_values() const {
     return {reinterpret_cast<const Value*>(scaled_.data()), scaled_.size()};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sptrsv {
@@ -72,6 +73,16 @@ template <class Value>
 struct is_complex : std::false_type {};
 template <class Real>
 struct is_complex<std::complex<Real>> : std::true_type {};
+
+/// The names of the symmetries in a file.
+inline const auto& symmetry_names() {
+  static const std::vector<std::pair<const char*, mm_symmetry>> names{
+      {"general", mm_symmetry::general},
+      {"symmetric", mm_symmetry::symmetric},
+      {"skew-symmetric", mm_symmetry::skew_symmetric},
+      {"hermitian", mm_symmetry::hermitian}};
+  return names;
+}
 
 /// Refuses types of values that the reader and the writer do not support.
 template <class Value>

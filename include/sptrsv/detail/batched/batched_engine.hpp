@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/batched/batched_agent.hpp"
@@ -32,8 +33,8 @@ class engine {
          const Executor& on, memory_resource& resource)
       : form_(form), systems_(batch.systems), size_(a.size) {
     const std::size_t shared_limit = on.shared_limit();
-    SPTRSV_EXPECTS(size_ <= max_rows && static_cast<std::size_t>(size_) * sizeof(Scalar) <= shared_limit,
-                   errc::unsupported, too_large(shared_limit));
+    SPTRSV_EXPECTS(size_ <= max_rows && at(size_) * sizeof(Scalar) <= shared_limit, errc::unsupported,
+                   too_large(shared_limit));
     host_system<Index, Offset> of = read_system(a, on, resource);
     plan<Offset> made = make_plan(of, {systems_, batch.lanes, batch.together, sizeof(Scalar), shared_limit});
     SPTRSV_EXPECTS(made.lanes != 0, errc::unsupported, too_large(shared_limit));
@@ -166,7 +167,7 @@ class engine {
 
   [[nodiscard]] std::int64_t groups() const { return simt::ceil_div(systems_, std::int64_t{group_systems_}); }
   [[nodiscard]] std::size_t bytes_of_group() const {
-    return shared_bytes(lanes_, size_, static_cast<std::size_t>(group_systems_) * sizeof(Scalar));
+    return shared_bytes(lanes_, size_, at(group_systems_) * sizeof(Scalar));
   }
 
   /// Calls `use` with the number of systems of a group as a type.

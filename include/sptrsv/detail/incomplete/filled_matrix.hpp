@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/factors/factors_for_each.hpp"
 #include "sptrsv/detail/incomplete/fill_levels.hpp"
@@ -53,7 +54,7 @@ class filled_matrix {
     filled_matrix made;
     if constexpr (factors::has_kernels<Executor>) {
       auto offsets = download_array(a.offsets, a.size > 0 ? a.size + 1 : 0, on);
-      offsets.resize(static_cast<std::size_t>(a.size) + 1);
+      offsets.resize(at(a.size) + 1);
       const auto indices = download_array(a.indices, a.entries, on);
       made.store(
           fill_in<Method, Index, Offset>::of(

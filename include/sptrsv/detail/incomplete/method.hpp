@@ -54,16 +54,6 @@ struct breakdown {
   static breakdown of(std::int64_t number) { return {number / 2, number % 2 == 0}; }
 };
 
-/// Returns the real number `v` as a Scalar.
-template <class Scalar>
-SPTRSV_HOST_DEVICE Scalar from_real(real_t<Scalar> v) {
-  if constexpr (is_complex_v<Scalar>) {
-    return {v, 0};
-  } else {
-    return v;
-  }
-}
-
 template <class Real>
 SPTRSV_HOST_DEVICE Real real_part(cplx<Real> v) {
   return v.re;

@@ -8,24 +8,10 @@
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
-#include "sptrsv/detail/factors/factors_for_each.hpp"
+#include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::sweeps {
-
-/// Gathers the values of entries from the stored matrix. Runs once per entry.
-template <class Scalar, class Offset>
-struct gather {
-  const Scalar* stored;
-  const Offset* sources;
-  Scalar* to;
-
-  SPTRSV_ANY_CONTEXT
-  template <class Context>
-  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    ctx.store(to + e, ctx.load_constant(stored + ctx.load_constant(sources + e)));
-  }
-};
 
 /// Computes c = b - T x - factor D x, where T is a strict triangle. `Lanes` threads compute a row; they add
 /// in a fixed order.
@@ -122,7 +108,7 @@ class strict_triangle {
   /// Enqueues the copy of the values. `stored`: by stored entry.
   void update_values(const Scalar* stored, const Executor& on) {
     factors::for_each(on, static_cast<std::int64_t>(values_.size()),
-                      gather<Scalar, Offset>{stored, sources_.data(), values_.data()});
+                      factors::gather_values<Scalar, Offset>{stored, sources_.data(), values_.data()});
   }
 
   /// Enqueues c = b - T x - factor D x.

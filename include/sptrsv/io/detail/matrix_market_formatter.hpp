@@ -201,17 +201,12 @@ class matrix_market_formatter {
   }
 
   [[nodiscard]] const char* name_of_symmetry() const {
-    switch (symmetry_) {
-      case mm_symmetry::general:
-        return "general";
-      case mm_symmetry::skew_symmetric:
-        return "skew-symmetric";
-      case mm_symmetry::hermitian:  // the format has no real hermitian matrices
-        return is_complex<Value>::value ? "hermitian" : "symmetric";
-      case mm_symmetry::symmetric:
-        break;
-    }
-    return "symmetric";
+    // The format has no real hermitian matrices.
+    const bool is_symmetric = symmetry_ == mm_symmetry::hermitian && !is_complex<Value>::value;
+    const mm_symmetry written = is_symmetric ? mm_symmetry::symmetric : symmetry_;
+    const auto& names = symmetry_names();
+    return std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.second == written; })
+        ->first;
   }
 
   void write_header(matrix_market_output& to) const {
