@@ -1,9 +1,8 @@
-// The options of factors, their status, and their description.
+// The options of factors, and their description.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,23 +63,6 @@ struct factors_options {
 
   /// Sets `row_order` and `column_order`: the factors are those of A with rows and columns in this order.
   void order_by(span<const Index> order) { row_order = column_order = order; }
-};
-
-/// A part of the product of the factors.
-enum class factor_part {
-  first,     ///< F_1
-  diagonal,  ///< D
-  second     ///< F_2
-};
-
-/// Status of an application of factors; see factors::status.
-struct factors_status {
-  solve_status::kind code = solve_status::kind::ok;  ///< what the solves met
-  std::optional<factor_part> part;                   ///< where; empty if `code` is `ok`
-  std::optional<std::int64_t> row;  ///< the first such row of the factors; empty if `code` is `ok`
-
-  /// Returns whether every component of x is finite and accurate.
-  [[nodiscard]] bool ok() const noexcept { return code == solve_status::kind::ok; }
 };
 
 /// Description of factors.

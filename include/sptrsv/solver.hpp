@@ -76,6 +76,14 @@ std::int64_t first_grown_index(const Engine& of, const Executor& on) {
   }
 }
 
+/// Returns the view with the scalars of its elements.
+template <class T>
+auto as_scalars(const dense_view<T>& v) {
+  auto* const data = as_scalar(v.data);
+  return dense_view<std::remove_pointer_t<decltype(data)>>(data, v.rows, v.columns, v.row_stride,
+                                                           v.column_stride);
+}
+
 /// Returns a number that no other solver of the process has; not 0.
 inline std::uint64_t next_solver_number() {
   static std::atomic<std::uint64_t> last{0};
@@ -216,14 +224,12 @@ class solver {
     if (!has_work(b, x)) {
       return;
     }
-    const dense_view<const scalar> from(detail::as_scalar(b.data), b.rows, b.columns, b.row_stride,
-                                        b.column_stride);
-    const dense_view<scalar> to(detail::as_scalar(x.data), x.rows, x.columns, x.row_stride, x.column_stride);
     last_update_->expect_whole("update_values", "call it again");
     const executor on(stream);
     reset_if_broken(scratch, on);
     scratch.last_solve_.run([&] {
-      engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)), from, to, scratch.state_, on);
+      engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)), detail::as_scalars(b),
+                     detail::as_scalars(x), scratch.state_, on);
     });
   }
 

@@ -35,6 +35,32 @@ struct elimination {
   }
 };
 
+/// Finds the operands of the rows, and the longest row. Synchronises. `columns`: by entry.
+template <method Method, class Index, class Offset, class Executor>
+void add_operands(elimination<Index, Offset>& made, const Index* columns, const Index* solve_index_of_row,
+                  const Executor& on, memory_resource& scratch, memory_resource& resource) {
+  const auto counts = make_buffer<std::int64_t>(made.entries + 2, on, scratch);
+  auto* const longest = counts.data() + made.entries + 1;
+  on.fill_bytes(counts.data() + made.entries, 0, 2 * sizeof(std::int64_t));
+  simt::find_largest(on, made.size, length_of_row<Offset>{made.row_offsets.data()}, longest);
+  const find_operands<Method, Index, Offset> steps{made.row_offsets.data(), made.diagonal_slots.data(),
+                                                   columns, solve_index_of_row};
+  triangle_kernels::for_each_entry(on, made.row_offsets.data(), made.size, made.entries,
+                                   count_operands<Method, Index, Offset>{steps, counts.data()});
+  on.exclusive_scan(counts.data(), counts.data(), made.entries + 1, scratch);
+  std::int64_t found[2] = {};  // operands, and the entries of the longest row
+  on.download(found, counts.data() + made.entries, sizeof(found));
+  made.longest_row = found[1];
+  made.operands = make_buffer<operand<Index, Offset>>(found[0], on, resource);
+  made.first_operands = make_buffer<std::int64_t>(made.size + 1, on, resource);
+  triangle_kernels::for_each_entry(
+      on, made.row_offsets.data(), made.size, made.entries,
+      write_operands<Method, Index, Offset>{steps, made.sources.data(), counts.data(), made.operands.data()});
+  simt::for_each(
+      on, made.size + 1,
+      take_first_operands<Offset>{made.row_offsets.data(), counts.data(), made.first_operands.data()});
+}
+
 /// Analyses the pattern. Synchronises. Throws for the first offending row as `analyze` does, for LU for both
 /// triangles.
 template <method Method, class Index, class Offset, class Executor>
@@ -87,26 +113,7 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   upper = {};
 
   // 2. The operands of their steps.
-  const auto counts = make_buffer<std::int64_t>(made.entries + 2, on, arena);
-  auto* const longest = counts.data() + made.entries + 1;
-  on.fill_bytes(counts.data() + made.entries, 0, 2 * sizeof(std::int64_t));
-  simt::find_largest(on, a.size, length_of_row<Offset>{made.row_offsets.data()}, longest);
-  const find_operands<Method, Index, Offset> steps{made.row_offsets.data(), made.diagonal_slots.data(),
-                                                   columns.data(), solve_index_of_row.data()};
-  triangle_kernels::for_each_entry(on, made.row_offsets.data(), a.size, made.entries,
-                                   count_operands<Method, Index, Offset>{steps, counts.data()});
-  on.exclusive_scan(counts.data(), counts.data(), made.entries + 1, arena);
-  std::int64_t found[2] = {};  // operands, and the entries of the longest row
-  on.download(found, counts.data() + made.entries, sizeof(found));
-  made.longest_row = found[1];
-  made.operands = make_buffer<operand<Index, Offset>>(found[0], on, resource);
-  made.first_operands = make_buffer<std::int64_t>(a.size + 1, on, resource);
-  triangle_kernels::for_each_entry(
-      on, made.row_offsets.data(), a.size, made.entries,
-      write_operands<Method, Index, Offset>{steps, made.sources.data(), counts.data(), made.operands.data()});
-  simt::for_each(
-      on, a.size + 1,
-      take_first_operands<Offset>{made.row_offsets.data(), counts.data(), made.first_operands.data()});
+  add_operands<Method>(made, columns.data(), solve_index_of_row.data(), on, arena, resource);
   return made;
 }
 
