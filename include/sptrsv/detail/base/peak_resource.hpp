@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <mutex>
+#include <utility>
 
 #include "sptrsv/memory/memory_resource.hpp"
 
@@ -17,10 +18,10 @@ class peak_resource : public memory_resource {
     const std::lock_guard<std::mutex> lock(mutex_);
     return peak_;
   }
-  /// Returns the number of bytes that are allocated now.
-  [[nodiscard]] std::size_t live_bytes() const {
+  /// Returns the peak, and counts a new one from what is allocated now.
+  std::size_t take_peak() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return live_;
+    return std::exchange(peak_, live_);
   }
 
  private:

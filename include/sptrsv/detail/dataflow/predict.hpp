@@ -65,8 +65,10 @@ class predictor {
     std::array<draft_type*, N> left{};
     std::size_t count = 0;
     for (draft_type& of : d) {
-      if (of.needs_no_path() && of.of.stored.size > 0) {
-        of.times.row_per_thread = of.of.row_per_thread_nanoseconds(of.system.rows(), 1);
+      if (of.needs_no_path()) {
+        if (of.of.stored.size > 0) {
+          of.times.row_per_thread = of.of.row_per_thread_nanoseconds(of.system.rows(), 1);
+        }
       } else if (choose(of) != path_name::single_block) {
         if (of.of.policy.exact_order) {
           of.system.before_split = {};  // no path, and no other system, is made of it

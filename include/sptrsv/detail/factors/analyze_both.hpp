@@ -76,10 +76,10 @@ class pair_analysis {
                                    options[0].max_rhs, on, resource_, static_cast<memory_resource&>(counted));
     const std::size_t kept[2] = {both.kept_bytes(0), both.kept_bytes(1)};
     joint_memory shared;
-    shared.peak = counted.peak_bytes() + kept[0] + kept[1];
+    shared.peak = counted.take_peak() + kept[0] + kept[1];
     for (std::size_t k = 0; k < 2; ++k) {
-      shared.beside[k] = counted.live_bytes() + kept[1] + (k == 0 ? kept[0] : 0);
       to[k]->emplace(Solver(policy_, pattern, a.values, options[k], on, resource_, both, k));
+      shared.beside[k] = counted.take_peak() + kept[1] + (k == 0 ? kept[0] : 0);
     }
     return shared;
   }
