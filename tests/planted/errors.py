@@ -1163,7 +1163,7 @@ ERRORS = (
         "barrier",
         "supernodal_factors",
         Edit(
-            SN + "forest/forward_forest.hpp",
+            SN + "forest/forest_solver.hpp",
             "ctx.barrier();",
             "",
             within="});\n      ctx.barrier();\n    }\n    for (int q",

@@ -50,7 +50,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
         [&](const supernode_tree& tree, bool backward, const supernodal::supernodes<Index>& of) {
           backward_ = backward;
           made = make_plan(tree, on);
-          enqueue_plan(made, tree, of, on, resource);
+          set_plan(made, tree, of, on, resource);
         });
     backward_ = factor_->backward();
     factor_->end_planning();
@@ -67,7 +67,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
       factor_->resume_planning(on, resource);
       if (factor_->size() > 0) {
         supernodal::host_plan made = make_plan(factor_->tree(), on);
-        enqueue_plan(made, factor_->tree(), factor_->structure(), on, resource);
+        set_plan(made, factor_->tree(), factor_->structure(), on, resource);
         on.synchronize();
       }
       factor_->end_planning();
@@ -106,9 +106,9 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     p.warp_bytes = space_.warp_bytes;
     p.mirrored = factor_->mirrored();
     p.conjugated = conjugates_vectors_;
-    p.named = contributions_.named();
-    p.sources = contributions_.sources();
-    p.rows = rows_;
+    p.named = plan_.contributions.named();
+    p.sources = plan_.contributions.sources();
+    p.rows = plan_.rows;
     p.buffers = scratch.sweep();
     p.alpha = conjugates_vectors_ ? conjugate(alpha) : alpha;
     p.b = b;
@@ -170,7 +170,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     kernel.path =
         supernodal::find_critical_path(factor_->tree(), backward_, factor_->entries(), sizeof(Scalar));
     info.kernels = {std::move(kernel)};
-    info.solver_bytes = factor_->bytes() + contributions_.bytes() + plan_.bytes();
+    info.solver_bytes = factor_->bytes() + plan_.bytes();
   }
 
  private:
@@ -204,19 +204,10 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
 
   /// Brings a plan for `tree`, whose supernodes are `of`, to the device. `made` stays as it is until a call
   /// synchronises. Only enqueues.
-  void enqueue_plan(supernodal::host_plan& made, const supernode_tree& tree,
-                    const supernodal::supernodes<Index>& of, const Executor& on, memory_resource& resource) {
-    const std::int64_t size = tree.first.back();
-    rows_ = tree.rows_begin.back();
-    contributions_ = {};
-    plan_ = {};
-    plan_ = {made, tree, of, size, backward_, on, resource};
-    if (!backward_) {
-      contributions_ = {of,
-                        supernodal::sum_numbers<Offset>::of(has_packs() ? nullptr : &made.forests,
-                                                            plan_.forests.view(), size, rows_),
-                        on, resource};
-    }
+  void set_plan(supernodal::host_plan& made, const supernode_tree& tree,
+                const supernodal::supernodes<Index>& of, const Executor& on, memory_resource& resource) {
+    plan_ = {};  // gives its memory back first
+    plan_ = {made, tree, of, backward_, has_packs(), on, resource};
   }
 
   /// Returns the column of C for a substitution index, or the reverse.
@@ -233,7 +224,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   /// Returns how many values blocks hand to each other for one right-hand side; see solve_params::buffers.
   /// `partials`: those of the tasks, see task_list.
   [[nodiscard]] std::int64_t handed_over(std::int64_t partials) const {
-    return factor_->size() + (backward_ ? partials : rows_);
+    return factor_->size() + (backward_ ? partials : plan_.rows);
   }
 
   template <class Forward, class Backward>
@@ -251,9 +242,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   std::int64_t max_rhs_;
   space space_;
   pack_space pack_space_;
-  std::int64_t rows_ = 0;  ///< rows in the lists of all supernodes
   std::shared_ptr<factor> factor_;
-  supernodal::contribution_lists<Offset> contributions_;
   supernodal::plan<Index, Offset> plan_;
 };
 

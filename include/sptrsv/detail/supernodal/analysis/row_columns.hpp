@@ -22,7 +22,6 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
-#include "sptrsv/detail/supernodal/analysis/by_tile.hpp"
 
 namespace sptrsv::detail::supernodal {
 
@@ -322,15 +321,22 @@ struct describe_run_columns {
   }
 };
 
-/// The columns of C as lists of its runs.
+/// The columns of C as lists: those of its runs, or each column its own.
 template <class Index, class Offset>
-struct run_lists {
+struct column_lists {
   buffer<Offset> offsets;  ///< by column, size + 1: entries of the columns before
-  buffer<Offset> first;    ///< by column: where its list begins
-  buffer<Index> shift;     ///< by column: from an entry of its run's first column to its own in the same row
+  buffer<Offset> first;    ///< by column: where its list begins; empty: its list begins at its offset
+  /// By column: from an entry of its run's first column to its own in the same row; empty without runs.
+  buffer<Index> shift;
   buffer<Index> rows;      ///< by element of a list
-  buffer<Offset> sources;  ///< by element of a list: where the entry of the run's first column stands
-  buffer<Index> begun;     ///< by column, size + 1: how many fundamental supernodes begin before it
+  buffer<Offset> sources;  ///< by element of a list: where the entry (of the run's first column) stands
+  buffer<Offset> pivots;   ///< without runs, by column: where the diagonal entry stands; empty: it is unit
+  buffer<Index> begun;     ///< by column, size + 1: how many fundamental supernodes begin before it, if known
+
+  [[nodiscard]] std::size_t bytes() const {
+    return offsets.bytes() + first.bytes() + shift.bytes() + rows.bytes() + sources.bytes() + pivots.bytes() +
+           begun.bytes();
+  }
 };
 
 /// The lanes that work on a row together.
@@ -338,14 +344,14 @@ inline constexpr int lanes_per_row = 16;
 
 /// Makes the lists of runs. `c` has rows. Synchronises.
 template <class Index, class Offset, class Executor>
-run_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Executor& on,
-                                   memory_resource& resource) {
-  run_lists<Index, Offset> made;
+column_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Executor& on,
+                                      memory_resource& resource) {
+  column_lists<Index, Offset> made;
   const auto begins = make_buffer<Index>(c.size + 1, on, resource);
   made.begun = make_buffer<Index>(c.size + 1, on, resource);
   const column_runs<Index> runs{begins.data(), made.begun.data()};
   on.fill_bytes(begins.data(), 0, begins.bytes());
-  for_each_by_tile<lanes_per_row>(on, c.size, mark_runs<Index, Offset>{c, begins.data()});
+  simt::for_each_by_tile<lanes_per_row>(on, c.size, mark_runs<Index, Offset>{c, begins.data()});
   simt::scan_words words(resource);
   const auto first = make_buffer<Index>(c.size + 1, on, resource);
   const auto results = make_buffer<std::int64_t>(2, on, resource);  // so that the host waits once
@@ -354,7 +360,7 @@ run_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Ex
              nullptr);
   made.offsets = make_buffer<Offset>(c.size + 1, on, resource);
   Offset* const listed_before = made.offsets.data();
-  for_each_by_tile<lanes_per_row>(on, c.size + 1, count_listed<Index, Offset>{c, runs, listed_before});
+  simt::for_each_by_tile<lanes_per_row>(on, c.size + 1, count_listed<Index, Offset>{c, runs, listed_before});
   words.scan(on, c.size + 1, sum_listed<Offset>{c.size, listed_before, results.data() + 1}, nullptr);
   std::int64_t counts[2];
   on.download(counts, results.data(), sizeof(counts));
@@ -368,7 +374,7 @@ run_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Ex
     auto keys = make_buffer<std::uint64_t>(listed, on, resource);
     auto other_keys = make_buffer<std::uint64_t>(listed, on, resource);
     auto other_sources = make_buffer<Offset>(listed, on, resource);
-    for_each_by_tile<lanes_per_row>(
+    simt::for_each_by_tile<lanes_per_row>(
         on, c.size,
         write_listed<Index, Offset>{c, runs, listed_before, run_bits, keys.data(), made.sources.data()});
     on.sort_pairs_in_place(keys, other_keys, made.sources, other_sources, run_bits, resource);

@@ -21,13 +21,11 @@ class pack_storage {
   template <class Executor>
   pack_storage(const task_list& list, std::int64_t values, std::int64_t max_rhs, const Executor& on,
                memory_resource& resource)
-      : tasks_(make_buffer<task>(static_cast<std::int64_t>(list.tasks.size()), on, resource)),
-        small_(make_buffer<supernode>(static_cast<std::int64_t>(list.small.size()), on, resource)),
+      : tasks_(upload(list.tasks, on, resource)),
+        small_(upload(list.small, on, resource)),
         sharers_(list.sharers),
         buffers_(checked_product(values, pack_pairs), pack_count(max_rhs), on, resource),
         found_tickets_(make_buffer<unsigned long long>(1, on, resource)) {
-    on.upload(tasks_.data(), list.tasks.data(), tasks_.bytes());
-    on.upload(small_.data(), list.small.data(), small_.bytes());
     on.fill_bytes(found_tickets_.data(), 0xff, found_tickets_.bytes());
   }
 

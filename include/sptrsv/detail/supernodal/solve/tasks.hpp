@@ -30,9 +30,12 @@ enum class task_kind : std::int32_t {
   pass  ///< of a distributed solve: passes values of other PEs on, those with the numbers [begin, end)
 };
 
+/// Columns of a strip, a lane for each.
+inline constexpr int strip_columns = 32;
+
 /// The task of a thread block. Kind `warps`: warp w solves supernode small[begin + w], if begin + w < end.
 /// Otherwise the block works for `node`, and [begin, end) are columns of it (sums) or rows of its panel. A
-/// strip has up to task_limits::strip_columns columns from `column` on.
+/// strip has up to strip_columns columns from `column` on.
 struct task {
   supernode node;
   std::int64_t begin;
