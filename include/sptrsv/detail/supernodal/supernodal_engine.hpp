@@ -24,7 +24,6 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   using supernode_tree = supernodal::supernode_tree<Index>;
   using space = supernodal::panel_space<Tuning, Scalar>;
   using pack_space = supernodal::pack_space<Tuning, Scalar>;
-  using pack_storage = supernodal::pack_storage<Scalar>;
   template <int Columns>
   using forward_agent = supernodal::forward_agent<Tuning, Scalar, Index, Offset, Columns>;
   template <int Columns>
@@ -119,8 +118,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
       launch<forward_agent<Tuning::rhs_per_sweep>, backward_agent<Tuning::rhs_per_sweep>>(plan_.blocks, p,
                                                                                           space_.bytes(), on);
     } else {
-      scratch.packs().set(p);
-      p.sweep_tickets = &p.buffers.state->tickets;
+      scratch.set_packs(p);
       p.tile_bytes = pack_space_.tile_bytes;
       launch<pack_forward_agent, pack_backward_agent>(plan_.pack_blocks, p, pack_space_.bytes(), on);
     }
@@ -149,7 +147,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     info.workspace_bytes = double_buffer_storage<Scalar>::bytes(handed_over(plan_.partials), swept_rhs());
     if (has_packs()) {
       info.workspace_bytes +=
-          pack_storage::bytes(plan_.pack_tasks, handed_over(plan_.pack_tasks.partials), max_rhs_);
+          workspace::pack_bytes(plan_.pack_tasks, handed_over(plan_.pack_tasks.partials), max_rhs_);
     }
     if (factor_->size() == 0) {
       return;
