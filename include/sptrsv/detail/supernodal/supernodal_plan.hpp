@@ -11,6 +11,7 @@
 #include "sptrsv/detail/supernodal/pack/pack_forward_agent.hpp"
 #include "sptrsv/detail/supernodal/solve/backward_agent.hpp"
 #include "sptrsv/detail/supernodal/solve/forward_agent.hpp"
+#include "sptrsv/detail/supernodal/solve/task_lister.hpp"
 
 namespace sptrsv::detail::supernodal {
 
