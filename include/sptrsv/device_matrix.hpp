@@ -155,7 +155,7 @@ auto to_device(const Matrix& a, Stream stream = {}, memory_resource* resource = 
 template <class T, class Stream = stream_handle>
 buffer<T> to_device(const std::vector<T>& v, Stream stream = {}, memory_resource* resource = nullptr) {
   const detail::executor_t<Stream> on(stream);
-  return detail::upload_array(v, on, detail::resource_or_default(resource, on));
+  return detail::upload(v, on, detail::resource_or_default(resource, on));
 }
 
 /// Returns a copy of a device array in host memory. Synchronises `stream`.

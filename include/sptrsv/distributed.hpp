@@ -19,18 +19,6 @@
 
 namespace sptrsv {
 
-/// The rows of a distributed matrix that one PE hands in: consecutive ones, in host memory. The rows of PE r
-/// follow those of PE r - 1. A PE may have none.
-template <class Value, class Index = std::int32_t, class Offset = Index>
-struct row_part {
-  std::int64_t first_row = 0;             ///< the first of the rows, in the numbering of the whole matrix
-  std::int64_t rows = 0;                  ///< number of rows of this PE
-  std::int64_t size = 0;                  ///< rows and columns of the whole matrix
-  const Offset* row_offsets = nullptr;    ///< by row of this PE, rows + 1, from 0
-  const Index* column_indices = nullptr;  ///< by entry, in the numbering of the whole matrix
-  const Value* values = nullptr;          ///< by entry
-};
-
 /// The plan and the costs of the solves of a distributed_solver on one PE.
 using detail::distributed::distributed_facts;
 
@@ -120,21 +108,10 @@ class distributed_solver {
         engine_(std::make_unique<engine>(
             typename engine::part_type{part.first_row, part.rows, part.size, part.row_offsets,
                                        part.column_indices, detail::as_scalar(part.values)},
-            options, plan_options(policy), team, on, resource)),
+            options, policy,
+            detail::distributed::machine_costs{policy.remote_hop_ns, 0, 0, policy.put_hop_ns}, team, on,
+            resource)),
         entries_(part.rows > 0 ? static_cast<std::int64_t>(part.row_offsets[part.rows]) : 0) {}
-
-  static detail::distributed::plan_options plan_options(const policy::distributed& policy) {
-    detail::distributed::plan_options how;
-    how.pes = policy.pes;
-    how.how = policy.dealing;
-    how.max_growth = policy.max_growth;
-    how.costs.remote_hop_ns = policy.remote_hop_ns;
-    how.costs.put_hop_ns = policy.put_hop_ns;
-    how.sends = policy.transport;
-    how.grid_rows = policy.grid_rows;
-    how.tree = policy.tree;
-    return how;
-  }
 
   Team* team_;
   std::int64_t rows_;

@@ -88,6 +88,28 @@ struct small_forests_of_pes : small_tasks {
   static constexpr int tile_bytes = 2560;
 };
 
+/// How a plan is made: a policy, with the costs of a machine.
+struct plan_options {
+  int pes = 0;
+  supernode_dealing how = supernode_dealing::automatic;
+  double max_growth = 1000;
+  detail::distributed::machine_costs costs{};
+  pe_transport sends = pe_transport::automatic;
+  int grid_rows = 0;
+  pe_tree tree = pe_tree::automatic;
+
+  [[nodiscard]] sptrsv::policy::distributed policy() const {
+    sptrsv::policy::distributed made;
+    made.pes = pes;
+    made.dealing = how;
+    made.max_growth = max_growth;
+    made.transport = sends;
+    made.grid_rows = grid_rows;
+    made.tree = tree;
+    return made;
+  }
+};
+
 /// A distributed solver of one PE, and what a test does with it.
 template <class Tuning, class Value, class Team, class Executor>
 class pe_solver {
@@ -96,14 +118,14 @@ class pe_solver {
   using engine = detail::distributed::engine<Tuning, scalar, std::int32_t, std::int32_t, Team, Executor>;
 
   pe_solver(const matrix_slice<Value>& rows, std::int64_t size, const system_options& options,
-            const detail::distributed::plan_options& how, Team& team, const Executor& on,
-            memory_resource* resource = nullptr)
+            const plan_options& how, Team& team, const Executor& on, memory_resource* resource = nullptr)
       : rows_(rows.rows),
         first_(rows.first),
         on_(on),
         engine_({rows.first, rows.rows, size, rows.offsets.data(), rows.columns.data(),
                  detail::as_scalar(rows.values.data())},
-                options, how, team, on_, resource != nullptr ? *resource : on_.default_resource()) {}
+                options, how.policy(), how.costs, team, on_,
+                resource != nullptr ? *resource : on_.default_resource()) {}
 
   [[nodiscard]] engine& get() { return engine_; }
   [[nodiscard]] const Executor& on() const { return on_; }
@@ -148,7 +170,7 @@ class pe_solver {
 struct solve_run {
   pattern p;
   form f;
-  detail::distributed::plan_options how{};
+  plan_options how{};
   std::vector<std::int64_t> columns{1, 3, 2, 1, 1, 3};
 };
 
@@ -244,9 +266,9 @@ void check_memory_limit(const pattern& p, const MakePes& make_pes) {
 inline constexpr double test_growth = 8;
 
 /// Returns plans for `pes` PEs that deal the supernodes in different ways.
-inline std::vector<detail::distributed::plan_options> plans_for(int pes) {
+inline std::vector<plan_options> plans_for(int pes) {
   const auto grid = [&](int rows, pe_tree tree) {
-    detail::distributed::plan_options how{pes, supernode_dealing::grid, test_growth};
+    plan_options how{pes, supernode_dealing::grid, test_growth};
     how.grid_rows = rows;
     how.tree = tree;
     return how;

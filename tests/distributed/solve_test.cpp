@@ -17,8 +17,6 @@
 namespace sptrsv::testing {
 namespace {
 
-using detail::distributed::plan_options;
-
 template <class Value, class Tuning = small_tasks, class Team = emulator_team>
 void check(int pes, const solve_run& run, const emulator::device_settings& settings, int sharing = 1) {
   emulated_pes_of<Team> devices(pes, settings, sharing);

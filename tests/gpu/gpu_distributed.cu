@@ -202,7 +202,7 @@ TEST(GpuDistributed, LargeBlocksFitBesideThoseOfPesThatAreAhead) {
   gpu_pes on_gpu(dealt(pes, 1));
   on_gpu.run([&](thread_team::member& pe, const detail::cuda_executor& on) {
     using solver_type = pe_solver<supernodal_tuning, double, thread_team::member, detail::cuda_executor>;
-    const detail::distributed::plan_options how{pes, supernode_dealing::subtrees, 1000};
+    const plan_options how{pes, supernode_dealing::subtrees, 1000};
     std::vector<std::int64_t> cuts{0};
     {
       solver_type solver(slice(a, pe.rank(), pes), a.rows, form{}.options(3), how, pe, on);

@@ -38,7 +38,7 @@ class emulator_team {
   std::vector<void*> allocate(std::size_t bytes) {
     void* const own = devices_.at(rank_).resource().allocate(bytes, nullptr);
     devices_.make_symmetric(rank_, own, bytes);
-    return detail::distributed::gather_addresses(*this, own);
+    return detail::distributed::gather_one(*this, own);
   }
   void release(void* own, std::size_t bytes) noexcept {
     try {

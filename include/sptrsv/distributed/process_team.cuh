@@ -40,8 +40,8 @@ class process_team {
     });
     cudaDeviceProp properties{};
     SPTRSV_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-    for (const auto& of_pe : detail::distributed::gather(group_, std::vector<cudaUUID_t>{properties.uuid})) {
-      pes_on_device_ += std::memcmp(of_pe.data(), &properties.uuid, sizeof(cudaUUID_t)) == 0 ? 1 : 0;
+    for (const cudaUUID_t& of_pe : detail::distributed::gather_one(group_, properties.uuid)) {
+      pes_on_device_ += std::memcmp(&of_pe, &properties.uuid, sizeof(cudaUUID_t)) == 0 ? 1 : 0;
     }
   }
   process_team(const process_team&) = delete;
@@ -71,14 +71,13 @@ class process_team {
       SPTRSV_CUDA_CHECK(cudaMalloc(&own, (bytes + page - 1) / page * page));
       SPTRSV_CUDA_CHECK(cudaIpcGetMemHandle(&mine, own));
     });
-    const auto handles = detail::distributed::gather(group_, std::vector<cudaIpcMemHandle_t>{mine});
+    const auto handles = detail::distributed::gather_one(group_, mine);
     std::vector<void*> of_pe(handles.size(), nullptr);
     of_pe[detail::at(rank())] = own;
     detail::distributed::check_together(group_, [&] {
       for (std::size_t pe = 0; pe < handles.size(); ++pe) {
         if (of_pe[pe] == nullptr) {
-          SPTRSV_CUDA_CHECK(
-              cudaIpcOpenMemHandle(&of_pe[pe], handles[pe].front(), cudaIpcMemLazyEnablePeerAccess));
+          SPTRSV_CUDA_CHECK(cudaIpcOpenMemHandle(&of_pe[pe], handles[pe], cudaIpcMemLazyEnablePeerAccess));
         }
       }
     });
@@ -88,13 +87,10 @@ class process_team {
   /// Gives the memory back when no PE uses it any more. Collective. If this PE ends by an exception, or
   /// another one has ended, the memory is kept until the process ends.
   void release(void* own, std::size_t /*bytes*/) noexcept {
-    if (std::uncaught_exceptions() > 0) {  // nobody is to wait for a PE that ends by an exception
+    if (!may_release()) {
       return;
     }
     try {
-      meet();
-      SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
-      meet();
       for (auto of_pe = allocations_.begin(); of_pe != allocations_.end(); ++of_pe) {
         if ((*of_pe)[detail::at(rank())] == own) {
           for (void* const other : *of_pe) {
@@ -109,6 +105,23 @@ class process_team {
     } catch (...) {
       return;  // the next collective function throws the cause
     }
+  }
+
+ protected:
+  /// Waits until no PE uses memory any more. Returns false if a PE has ended, or this one ends by an
+  /// exception: nobody is to wait for it.
+  bool may_release() noexcept {
+    if (std::uncaught_exceptions() > 0) {
+      return false;
+    }
+    try {
+      meet();
+      SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
+      meet();
+    } catch (...) {
+      return false;  // the next collective function throws the cause
+    }
+    return true;
   }
 
  private:

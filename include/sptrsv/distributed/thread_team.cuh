@@ -146,7 +146,7 @@ class thread_team::member {
       const std::lock_guard<std::mutex> lock(team_.mutex_);
       team_.allocations_.push_back({rank_, own, bytes});
     }
-    return detail::distributed::gather_addresses(*this, own);
+    return detail::distributed::gather_one(*this, own);
   }
   /// Gives the memory back when no PE uses it any more. Collective. If a PE has left, the memory is kept
   /// until all PEs have ended.

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <exception>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/distributed/distributed_team.hpp"
@@ -22,21 +21,21 @@ namespace sptrsv {
 /// addresses that nvshmem_ptr gives. A process has one such team at a time.
 ///
 /// NVSHMEM is started by a unique id, which PE 0 sends to the others: neither MPI nor a launcher of NVSHMEM
-/// is needed. What process_team says of PEs that share a GPU holds here, too.
-class nvshmem_team {
+/// is needed. All but memory is as in process_team.
+class nvshmem_team : public process_team {
  public:
   /// Takes a GPU as the current device of the calling thread, and starts NVSHMEM. Collective.
   ///
   /// @param group the processes; it must outlive the team.
   /// @param device the number of the GPU of this process.
   /// @throws error as process_team; errc::unsupported if NVSHMEM does not start.
-  nvshmem_team(process_group& group, int device) : processes_(group, device) {
+  nvshmem_team(process_group& group, int device) : process_team(group, device) {
     nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
     detail::distributed::check_together(group, [&] {
       SPTRSV_EXPECTS(group.rank() != 0 || nvshmemx_get_uniqueid(&id) == 0, errc::unsupported,
                      "NVSHMEM gives no unique id");
     });
-    id = detail::distributed::gather(group, std::vector<nvshmemx_uniqueid_t>{id}).front().front();
+    id = detail::distributed::gather_one(group, id).front();
     nvshmemx_init_attr_t attributes = NVSHMEMX_INIT_ATTR_INITIALIZER;
     detail::distributed::check_together(group, [&] {
       SPTRSV_EXPECTS(nvshmemx_set_attr_uniqueid_args(group.rank(), group.size(), &id, &attributes) == 0 &&
@@ -44,28 +43,12 @@ class nvshmem_team {
                      errc::unsupported, "NVSHMEM does not start");
     });
   }
-  nvshmem_team(const nvshmem_team&) = delete;
-  nvshmem_team& operator=(const nvshmem_team&) = delete;
   /// Ends NVSHMEM. Collective, unless the PE ends by an exception.
   ~nvshmem_team() {
     if (std::uncaught_exceptions() == 0) {
       nvshmem_finalize();
     }
   }
-
-  /// Returns the number of the PE.
-  [[nodiscard]] int rank() const { return processes_.rank(); }
-  /// Returns the number of PEs.
-  [[nodiscard]] int size() const { return processes_.size(); }
-  /// Returns how many PEs have the same GPU as this one.
-  [[nodiscard]] int pes_on_device() const { return processes_.pes_on_device(); }
-
-  /// Sends to[r] to PE r, and returns what each PE has sent to this one. Collective.
-  std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to) {
-    return processes_.exchange(std::move(to));
-  }
-  /// Waits until all PEs have called it. Collective.
-  void meet() { processes_.meet(); }
 
   /// Allocates symmetric memory and returns the addresses, by PE. Collective.
   ///
@@ -84,17 +67,9 @@ class nvshmem_team {
   /// Gives the memory back when no PE uses it any more. Collective. If this PE ends by an exception, or
   /// another one has ended, the memory is kept until the process ends.
   void release(void* own, std::size_t /*bytes*/) noexcept {
-    if (std::uncaught_exceptions() > 0) {
-      return;
+    if (may_release()) {
+      nvshmem_free(own);
     }
-    try {
-      meet();
-      SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
-      meet();
-    } catch (...) {
-      return;  // the next collective function throws the cause
-    }
-    nvshmem_free(own);
   }
 
  protected:
@@ -112,9 +87,6 @@ class nvshmem_team {
     }
     return of_pe;
   }
-
- private:
-  process_team processes_;
 };
 
 }  // namespace sptrsv

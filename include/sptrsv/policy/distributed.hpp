@@ -1,8 +1,22 @@
-// The policy of solves over several GPUs. The solver is in sptrsv/distributed.hpp; policy.hpp does not
-// include this header.
+// The policy of solves over several GPUs, and what each of them hands in. The solver is in
+// sptrsv/distributed.hpp; policy.hpp does not include this header.
 #pragma once
 
+#include <cstdint>
+
 namespace sptrsv {
+
+/// The rows of a distributed matrix that one PE hands in: consecutive ones, in host memory. The rows of PE r
+/// follow those of PE r - 1. A PE may have none.
+template <class Value, class Index = std::int32_t, class Offset = Index>
+struct row_part {
+  std::int64_t first_row = 0;             ///< the first of the rows, in the numbering of the whole matrix
+  std::int64_t rows = 0;                  ///< number of rows of this PE
+  std::int64_t size = 0;                  ///< rows and columns of the whole matrix
+  const Offset* row_offsets = nullptr;    ///< by row of this PE, rows + 1, from 0
+  const Index* column_indices = nullptr;  ///< by entry, in the numbering of the whole matrix
+  const Value* values = nullptr;          ///< by entry
+};
 
 /// How supernodes are dealt to PEs.
 enum class supernode_dealing {

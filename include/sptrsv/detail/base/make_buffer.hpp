@@ -23,7 +23,7 @@ buffer<T> upload_array(const T* host, std::int64_t count, const Executor& on, me
   return made;
 }
 template <class T, class Executor>
-buffer<T> upload_array(const std::vector<T>& host, const Executor& on, memory_resource& resource) {
+buffer<T> upload(const std::vector<T>& host, const Executor& on, memory_resource& resource) {
   return upload_array(host.data(), static_cast<std::int64_t>(host.size()), on, resource);
 }
 
@@ -38,5 +38,45 @@ template <class T, class Executor>
 std::vector<T> download_array(const buffer<T>& device, const Executor& on) {
   return download_array(device.data(), static_cast<std::int64_t>(device.size()), on);
 }
+
+/// Returns a copy of the vector in device memory. The vector stays as it is until a call synchronises.
+template <class T, class Executor>
+buffer<T> begin_upload(const std::vector<T>& from, const Executor& on, memory_resource& resource) {
+  auto to = make_buffer<T>(static_cast<std::int64_t>(from.size()), on, resource);
+  on.begin_upload(to.data(), from.data(), to.bytes());
+  return to;
+}
+
+/// Owns arrays of any types in device memory, which are given back together.
+class device_arrays {
+ public:
+  /// Returns an uninitialised array of `count` >= 0 elements; null if there are none.
+  template <class T, class Executor>
+  T* make(std::int64_t count, const Executor& on, memory_resource& resource) {
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
+    if (bytes == 0) {
+      return nullptr;
+    }
+    arrays_.emplace_back(bytes, resource, on.stream());
+    return reinterpret_cast<T*>(arrays_.back().data());
+  }
+  /// Returns a copy of the vector; null if it is empty. Synchronises.
+  template <class T, class Executor>
+  const T* add(const std::vector<T>& from, const Executor& on, memory_resource& resource) {
+    T* const to = make<T>(static_cast<std::int64_t>(from.size()), on, resource);
+    on.upload(to, from.data(), from.size() * sizeof(T));
+    return to;
+  }
+  [[nodiscard]] std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (const buffer<std::byte>& array : arrays_) {
+      sum += array.bytes();
+    }
+    return sum;
+  }
+
+ private:
+  std::vector<buffer<std::byte>> arrays_;
+};
 
 }  // namespace sptrsv::detail

@@ -47,9 +47,9 @@ class engine {
     lanes_ = made.lanes;
     group_systems_ = made.group_systems;
     steps_ = made.steps;
-    lane_steps_ = upload_array(made.lane_steps, on, resource);
-    rows_ = upload_array(made.rows, on, resource);
-    sources_ = upload_array(made.sources, on, resource);
+    lane_steps_ = upload(made.lane_steps, on, resource);
+    rows_ = upload(made.rows, on, resource);
+    sources_ = upload(made.sources, on, resource);
     values_ = make_buffer<Scalar>(checked_product(groups() * group_systems_, stream_slots_), on, resource);
     pivots_ = make_buffer<Scalar>(form.unit ? 0 : checked_product(systems_, size_), on, resource);
     first_nonfinite_ = make_buffer<std::uint32_t>(systems_, on, resource);

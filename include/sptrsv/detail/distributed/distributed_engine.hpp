@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "sptrsv/detail/distributed/pe_plan.hpp"
@@ -40,34 +42,34 @@ class engine {
   static constexpr int most_rhs = plan::most_rhs;
 
  public:
-  using part_type = local_rows<Scalar, Index, Offset>;
+  using part_type = row_part<Scalar, Index, Offset>;
 
   /// Collective.
-  engine(const part_type& part, const system_options& options, const plan_options& how, Team& team,
-         const Executor& on, memory_resource& resource)
+  engine(const part_type& part, const system_options& options, const policy::distributed& policy,
+         const machine_costs& costs, Team& team, const Executor& on, memory_resource& resource)
       : team_(team),
         part_{triangle_form(options, false)},
-        how_(how),
+        policy_(policy),
         resource_(resource),
         space_(space::of(shared_limit(on))) {
     row_map& map = part_.map;
     map.size = part.size;
-    std::vector<std::vector<std::int64_t>> ranges =
-        gather(team_, std::vector<std::int64_t>{part.first_row, part.rows, part.size});
-    for (const auto& of_pe : ranges) {
-      map.first_row.push_back(of_pe[0]);
+    const auto ranges = gather_one(team_, row_range{part.first_row, part.rows, part.size});
+    for (const row_range& of_pe : ranges) {
+      map.first_row.push_back(of_pe.first_row);
     }
     map.first_row.push_back(part.size);
     check_together(team_, [&] {
       SPTRSV_EXPECTS(
-          how.pes >= 0 && how.pes <= team_.size(), errc::invalid_argument,
-          "a plan for " + std::to_string(how.pes) + " PEs, for a team of " + std::to_string(team_.size()));
-      SPTRSV_EXPECTS(how.grid_rows >= 0 &&
-                         (how.grid_rows == 0 || how.how != supernode_dealing::grid ||
-                          (how.pes > 0 ? how.pes % how.grid_rows == 0 : how.grid_rows <= team_.size())),
-                     errc::invalid_argument,
-                     "a grid of " + std::to_string(how.grid_rows) + " rows of PEs for " +
-                         std::to_string(how.pes > 0 ? how.pes : team_.size()) + " PEs");
+          policy.pes >= 0 && policy.pes <= team_.size(), errc::invalid_argument,
+          "a plan for " + std::to_string(policy.pes) + " PEs, for a team of " + std::to_string(team_.size()));
+      SPTRSV_EXPECTS(
+          policy.grid_rows >= 0 &&
+              (policy.grid_rows == 0 || policy.dealing != supernode_dealing::grid ||
+               (policy.pes > 0 ? policy.pes % policy.grid_rows == 0 : policy.grid_rows <= team_.size())),
+          errc::invalid_argument,
+          "a grid of " + std::to_string(policy.grid_rows) + " rows of PEs for " +
+              std::to_string(policy.pes > 0 ? policy.pes : team_.size()) + " PEs");
       SPTRSV_EXPECTS(options.max_rhs > 0, errc::invalid_argument, "max_rhs is not positive");
       part_.check(part, ranges);
     });
@@ -75,29 +77,30 @@ class engine {
     std::vector<std::int64_t> cuts;
     for (bool is_cut = true; is_cut;) {
       plan_.reset();  // all PEs give its memory back together
-      plan_ = std::make_unique<plan>(team_, part_, part, supernodes, cuts, how_, space_, options.max_rhs, on,
-                                     resource_);
-      check_together(
-          team_, [&] { plan_->has_puts() ? prepare_kernels<mail_params>(on) : prepare_kernels<params>(on); });
-      plan_->values.update(team_, part.values, part_.form.conjugated, plan_->nodes.view(), how_.max_growth,
+      plan_ = std::make_unique<plan>(team_, part_, part, supernodes, cuts, policy_, costs, space_,
+                                     options.max_rhs, on, resource_);
+      check_together(team_, [&] {
+        std::visit([&](const auto& p) { prepare_kernels<std::decay_t<decltype(p)>>(on); }, plan_->start);
+      });
+      plan_->values.update(team_, part.values, part_.form.conjugated, plan_->nodes.view(), policy_.max_growth,
                            on, resource_);
       is_cut = cut_grown(cuts, on);
     }
-    plan_->nodes.end_analysis();
+    plan_->nodes.supernode_of = {};  // only the analysis needs it
   }
 
   /// Takes new values of the entries that this PE has handed in. Collective. Synchronises.
   void update_values(const Scalar* values, const Executor& on) {
-    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.view(), how_.max_growth, on,
+    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.view(), policy_.max_growth, on,
                          resource_);
     first_grown_ = smallest_of_all(
-        team_, plan_->values.find_grown(plan_->whole, plan_->local, how_.max_growth, on).second);
+        team_, plan_->values.find_grown(plan_->whole, plan_->local, policy_.max_growth, on).second);
   }
 
   /// Solves for the rows that this PE has handed in. Collective: every PE enqueues its solves in the same
   /// order, with the same number of right-hand sides and alpha.
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Executor& on) {
-    plan_->has_puts() ? solve_with<mail_params>(alpha, b, x, on) : solve_with<params>(alpha, b, x, on);
+    std::visit([&](const auto& start) { solve_with(start, alpha, b, x, on); }, plan_->start);
   }
 
   /// Returns what the last solve met. Collective. Synchronises.
@@ -106,10 +109,7 @@ class engine {
     pe_state state;
     on.download(&state, plan_->state.data(), sizeof(state));
     const std::int64_t first = smallest_of_all(team_, state.first_nonfinite[calls_ % 2]);
-    bool is_zero = false;
-    for (const auto& of_pe : gather(team_, std::vector<char>{plan_->values.is_zero_pivot(first)})) {
-      is_zero = is_zero || of_pe.front() != 0;
-    }
+    const bool is_zero = largest_of_all(team_, plan_->values.is_zero_pivot(first) ? 1 : 0) != 0;
     solve_status found;
     if (first != all_finite) {
       found.code = is_zero ? solve_status::kind::zero_pivot : solve_status::kind::non_finite;
@@ -126,35 +126,18 @@ class engine {
     const ownership& owners = plan_->owners;
     const auto rounded = [](double ns) { return std::to_string(static_cast<std::int64_t>(ns)); };
     const std::string how = owners.pes == 1 ? std::string() : describe_dealing(owners);
-    const char* const sent = owners.pes == 1 || !plan_->has_puts()        ? ""
-                             : how_.sends == pe_transport::waiting_blocks ? ", with puts and waiting blocks"
-                                                                          : ", with puts";
+    const char* const sent = owners.pes == 1 || !plan_->has_puts() ? ""
+                             : policy_.transport == pe_transport::waiting_blocks
+                                 ? ", with puts and waiting blocks"
+                                 : ", with puts";
     return std::string(plan_->whole.backward ? "backward, " : "forward, ") +
            std::to_string(plan_->whole.tree.count()) + " supernodes, on " + std::to_string(owners.pes) +
            " of " + std::to_string(team_.size()) + " PEs" + how + sent + "; predicted " +
            rounded(owners.predicted.total_ns()) + " ns (" + std::to_string(owners.predicted.levels) +
            " levels and " + std::to_string(owners.predicted.crossings) + " hops between PEs " +
            rounded(owners.predicted.path_ns) + " ns, bytes " + rounded(owners.predicted.bytes_ns) + " ns)" +
-           (owners.pes == 1 && team_.size() > 1 && how_.pes == 0 ? "; one PE is predicted to be fastest"
-                                                                 : "");
-  }
-  /// Returns how supernodes are dealt, in words.
-  [[nodiscard]] static std::string describe_dealing(const ownership& owners) {
-    const pe_grid& grid = owners.panels.grid;
-    const std::string over = std::to_string(grid.rows) + " x " + std::to_string(grid.columns) + " PEs";
-    const std::string trees = owners.tree == pe_tree::binary ? ", binary trees" : "";
-    switch (owners.how) {
-      case supernode_dealing::subtrees:
-        return ", by subtrees" + trees;
-      case supernode_dealing::top:
-        return ", by subtrees, and cyclically above them" + trees;
-      case supernode_dealing::grid:
-        return ", by subtrees, and over " + over + " above them" + trees;
-      case supernode_dealing::automatic:
-      case supernode_dealing::cyclic:
-        break;
-    }
-    return ", cyclically" + trees;
+           (owners.pes == 1 && team_.size() > 1 && policy_.pes == 0 ? "; one PE is predicted to be fastest"
+                                                                    : "");
   }
   /// Returns what the solves of this PE cost.
   [[nodiscard]] distributed_facts facts() const {
@@ -178,6 +161,17 @@ class engine {
   [[nodiscard]] const mail_plan& mail() const { return plan_->mail; }
 
  private:
+  /// Returns how supernodes are dealt, in words.
+  static std::string describe_dealing(const ownership& owners) {
+    const pe_grid& grid = owners.panels.grid;
+    const std::string over = std::to_string(grid.rows) + " x " + std::to_string(grid.columns) + " PEs";
+    return std::string(owners.how == supernode_dealing::cyclic ? ", cyclically" : ", by subtrees") +
+           (owners.how == supernode_dealing::top    ? ", and cyclically above them"
+            : owners.how == supernode_dealing::grid ? ", and over " + over + " above them"
+                                                    : "") +
+           (owners.tree == pe_tree::binary ? ", binary trees" : "");
+  }
+
   template <class Params>
   static constexpr std::size_t static_shared_bytes =
       std::max({simt::static_shared_bytes<forward_kernel<1, Params>>,
@@ -228,8 +222,9 @@ class engine {
   }
 
   template <class Params>
-  void solve_with(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Executor& on) {
-    auto p = plan_->template parameters<Params>(team_);
+  void solve_with(const Params& start, Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
+                  const Executor& on) {
+    Params p = start;
     p.alpha = alpha;
     p.call = static_cast<int>(++calls_ % 2);
     p.begins_call = true;
@@ -250,7 +245,7 @@ class engine {
 
   /// Adds cuts where the growth of supernodes is too large. Returns whether there are any. Collective.
   bool cut_grown(std::vector<std::int64_t>& cuts, const Executor& on) {
-    const auto [mine, first] = plan_->values.find_grown(plan_->whole, plan_->local, how_.max_growth, on);
+    const auto [mine, first] = plan_->values.find_grown(plan_->whole, plan_->local, policy_.max_growth, on);
     first_grown_ = smallest_of_all(team_, first);
     const std::size_t before = cuts.size();
     for (const auto& of_pe : gather(team_, mine)) {
@@ -305,7 +300,7 @@ class engine {
 
   Team& team_;
   system_part<Scalar, Index, Offset> part_;
-  plan_options how_;
+  policy::distributed policy_;
   memory_resource& resource_;
   space space_;
   std::unique_ptr<plan> plan_;

@@ -16,6 +16,7 @@
 // All PEs call the collective functions in the same order. If a PE ends early, they throw on the others.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -56,14 +57,26 @@ std::vector<std::vector<T>> gather(Team& team, const std::vector<T>& mine) {
   return exchange_all(team, std::vector<std::vector<T>>(static_cast<std::size_t>(team.size()), mine));
 }
 
-/// Returns the addresses of all PEs, by PE. `own`: that of this PE. Collective.
-template <class Team>
-std::vector<void*> gather_addresses(Team& team, void* own) {
-  std::vector<void*> of_pe;
-  for (const auto& received : gather(team, std::vector<void*>{own})) {
+/// Returns a value of each PE, by PE. Collective.
+template <class Team, class T>
+std::vector<T> gather_one(Team& team, const T& mine) {
+  std::vector<T> of_pe;
+  for (const auto& received : gather(team, std::vector<T>{mine})) {
     of_pe.push_back(received.front());
   }
   return of_pe;
+}
+/// Returns the largest number of all PEs. Collective.
+template <class Team>
+std::int64_t largest_of_all(Team& team, std::int64_t mine) {
+  const auto all = gather_one(team, mine);
+  return *std::max_element(all.begin(), all.end());
+}
+/// Returns the smallest number of all PEs. Collective.
+template <class Team>
+std::int64_t smallest_of_all(Team& team, std::int64_t mine) {
+  const auto all = gather_one(team, mine);
+  return *std::min_element(all.begin(), all.end());
 }
 
 /// Throws the error of the PE with the smallest rank among those that have one, on all PEs. Otherwise returns
@@ -92,10 +105,10 @@ std::vector<std::int64_t> check_together(Team& team, const Check& check) {
     mine.row = e.row().value_or(0);
     std::strncpy(mine.text, e.what(), sizeof(mine.text) - 1);
   }
-  const auto all = gather(team, std::vector<finding>{mine});
+  const auto all = gather_one(team, mine);
   std::vector<std::int64_t> returned;
   for (std::size_t r = 0; r < all.size(); ++r) {
-    const finding& f = all[r].front();
+    const finding& f = all[r];
     if (f.found) {
       throw error(f.code, "PE " + std::to_string(r) + ": " + f.text,
                   f.has_row ? std::optional<std::int64_t>(f.row) : std::nullopt);

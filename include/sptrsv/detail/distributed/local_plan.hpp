@@ -201,10 +201,9 @@ class local_maker {
 };
 
 /// Plans the tasks and forests of a PE. A ghost has none.
-template <class Tuning, class Scalar, class Offset, class Index>
+template <class Tuning, class Scalar, class Index>
 supernodal::host_plan plan_tasks(const local_structure<Index>& of, bool backward,
                                  const supernodal::panel_space<Tuning, Scalar>& space) {
-  constexpr int strip_columns = supernodal::backward_product<Tuning, Scalar, Index, Offset, 1>::strip_columns;
   supernodal::host_plan made;
   if (of.tree.count() == 0) {
     return made;
@@ -217,11 +216,7 @@ supernodal::host_plan plan_tasks(const local_structure<Index>& of, bool backward
     placed.places[s].level = of.whole[s] < 0 ? 0 : placed.places[s].level;
   }
   made.tasks =
-      supernodal::task_lister(of.tree, of.step, placed, backward,
-                              {Tuning::block_threads, space.warp_entries(), space.block_entries(),
-                               Tuning::block_threads, strip_columns, space.strip_rows(strip_columns)},
-                              of.is_share)
-          .make();
+      supernodal::task_lister(of.tree, of.step, placed, backward, space.limits(), of.is_share).make();
   return made;
 }
 

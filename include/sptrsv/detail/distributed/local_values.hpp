@@ -13,42 +13,77 @@
 
 namespace sptrsv::detail::distributed {
 
-/// The supernodes of a PE in device memory.
-template <class Index>
-class device_supernodes {
- public:
-  template <class Executor>
-  device_supernodes(const local_structure<Index>& of, const Executor& on, memory_resource& resource)
-      : count_(of.tree.count()),
-        first_(supernodal::upload(of.tree.first, on, resource)),
-        range_end_(supernodal::upload(of.tree.range_end, on, resource)),
-        rows_begin_(supernodal::upload(of.tree.rows_begin, on, resource)),
-        panel_begin_(supernodal::upload(of.tree.panel_begin, on, resource)),
-        rows_(supernodal::upload(of.rows, on, resource)),
-        supernode_of_(supernodal::upload(of.supernode_of, on, resource)),
-        first_descendant_(supernodal::upload(of.first_descendant, on, resource)) {}
+/// Returns the supernodes of a PE in device memory. Synchronises.
+template <class Index, class Executor>
+supernodal::supernode_arrays<Index> upload_supernodes(const local_structure<Index>& of, const Executor& on,
+                                                      memory_resource& resource) {
+  return {of.tree.count(),
+          upload(of.tree.first, on, resource),
+          upload(of.tree.range_end, on, resource),
+          upload(of.tree.rows_begin, on, resource),
+          upload(of.tree.panel_begin, on, resource),
+          upload(of.rows, on, resource),
+          upload(of.supernode_of, on, resource),
+          upload(of.first_descendant, on, resource)};
+}
 
-  [[nodiscard]] supernodal::supernodes<Index> view() const {
-    return {
-        count_,       first_.data(),        range_end_.data(),       rows_begin_.data(), panel_begin_.data(),
-        rows_.data(), supernode_of_.data(), first_descendant_.data()};
+/// Finds where the entries of panels are stored. The entries of a row come one after the other, and those of
+/// a supernode, too: what was found for the last one says most of the next one.
+template <class Index, class Offset>
+class place_finder {
+ public:
+  /// `first`: by column, where its first strictly lower entry is stored. `pivots`: gets, for each diagonal
+  /// entry, where it is stored, and its substitution index.
+  place_finder(const structure<Index>& of, const local_structure<Index>& local,
+               const std::vector<Offset>& first, std::vector<std::pair<std::int64_t, std::int64_t>>& pivots)
+      : of_(of), local_(local), first_(first), pivots_(pivots), in_list_(at(local.tree.count()), 0) {}
+
+  /// Returns the supernode of C of a column.
+  std::int64_t supernode_at(Index column) {
+    if (column < of_.first(at_hand_) || column >= of_.first(at_hand_ + 1)) {
+      at_hand_ = of_.supernode_at(column);
+    }
+    return at_hand_;
   }
-  /// Gives back what only the analysis needs.
-  void end_analysis() { supernode_of_ = {}; }
-  [[nodiscard]] std::size_t bytes() const {
-    return first_.bytes() + range_end_.bytes() + rows_begin_.bytes() + panel_begin_.bytes() + rows_.bytes() +
-           supernode_of_.bytes() + first_descendant_.bytes();
+  /// Returns where an entry is stored.
+  Offset find(Index row, Index column) {
+    const std::int64_t s = supernode_at(column);
+    const bool is_same_list = s == last_supernode_ && row == last_row_;
+    const std::int64_t here = local_.here[at(s)];
+    if (is_same_list && column == last_column_ + 1) {
+      place_ += of_.tree.columns(s) - (last_column_ - of_.first(s)) + local_.tree.rows(here) - 1;
+    } else {
+      std::int64_t in_panel = row - of_.first(s);
+      if (row >= of_.first(s + 1)) {
+        if (!is_same_list) {
+          in_list_[at(here)] = local_.find_row_near(here, local_.local[at(row)], in_list_[at(here)]);
+        }
+        in_panel = of_.tree.columns(s) + in_list_[at(here)];
+      }
+      place_ = std::int64_t{first_[at(local_.column_here(of_, s, column))]} + in_panel -
+               (column - of_.first(s)) - 1;
+    }
+    last_supernode_ = s;
+    last_row_ = row;
+    last_column_ = column;
+    if (row == column) {
+      pivots_.emplace_back(place_, of_.substitution_index(column));
+    }
+    return static_cast<Offset>(place_);
   }
 
  private:
-  std::int64_t count_;
-  buffer<Index> first_;
-  buffer<Index> range_end_;
-  buffer<std::int64_t> rows_begin_;
-  buffer<std::int64_t> panel_begin_;
-  buffer<Index> rows_;
-  buffer<Index> supernode_of_;
-  buffer<Index> first_descendant_;
+  const structure<Index>& of_;
+  const local_structure<Index>& local_;
+  const std::vector<Offset>& first_;
+  std::vector<std::pair<std::int64_t, std::int64_t>>& pivots_;
+  std::vector<std::int64_t> in_list_;  ///< by supernode here: where its last row stood in its list
+  std::int64_t at_hand_ = 0;           ///< the last supernode that was looked up
+  // Of the last entry:
+  std::int64_t last_supernode_ = -1;
+  Index last_row_ = -1;
+  Index last_column_ = -1;
+  std::int64_t place_ = 0;
 };
 
 /// Owns the panels of a PE. The host has their entries column by column, each with its diagonal entry, as a
@@ -68,63 +103,13 @@ class local_values {
       : unit_(unit),
         rank_(static_cast<std::size_t>(team.rank())),
         panels_(local.tree, unit ? 0 : static_cast<std::int64_t>(local.columns.size()), on, resource) {
-    std::vector<Offset> first;
-    std::int64_t next = 0;
-    for (std::int64_t s = 0; s < local.tree.count(); ++s) {
-      const std::int64_t k = local.tree.columns(s);
-      for (std::int64_t c = 0; c < k; ++c) {
-        first.push_back(static_cast<Offset>(next + 1));
-        next += k - c + local.tree.rows(s);
-      }
-      if (local.is_ghost(s)) {
-        ghosts_.push_back(next - 1);
-      }
-    }
-    count_ = next;
+    const std::vector<Offset> first = number_columns(local);
     check_together(team, [&] {
       SPTRSV_EXPECTS(count_ <= max_count<Offset>, errc::unsupported,
                      "the panels of a PE have " + std::to_string(count_) +
                          " entries, too many for the offset type of the matrix");
     });
-    std::vector<std::int64_t> in_list(at(local.tree.count()), 0);  // by supernode: where its last row stood
-    struct {
-      std::int64_t supernode = -1;
-      Index row = -1;
-      Index column = -1;
-      std::int64_t place = 0;
-    } last;
-    // The entries of a row come one after the other, those of a supernode too.
-    const auto find_place = [&](std::int64_t s, Index row, Index column) {
-      const bool is_same_list = s == last.supernode && row == last.row;
-      const std::int64_t here = local.here[at(s)];
-      if (is_same_list && column == last.column + 1) {
-        last.place += of.tree.columns(s) - (last.column - of.first(s)) + local.tree.rows(here) - 1;
-      } else {
-        std::int64_t in_panel = row - of.first(s);
-        if (row >= of.first(s + 1)) {
-          if (!is_same_list) {
-            in_list[at(here)] = local.find_row_near(here, local.local[at(row)], in_list[at(here)]);
-          }
-          in_panel = of.tree.columns(s) + in_list[at(here)];
-        }
-        last.place =
-            std::int64_t{first[at(local.column_here(of, s, column))]} + in_panel - (column - of.first(s)) - 1;
-      }
-      last.supernode = s;
-      last.row = row;
-      last.column = column;
-      if (row == column) {
-        pivots_.emplace_back(last.place, of.substitution_index(column));
-      }
-      return static_cast<Offset>(last.place);
-    };
-    std::int64_t at_hand = 0;  // the supernode of the entry before
-    const auto supernode_at = [&](Index column) {
-      if (column < of.first(at_hand) || column >= of.first(at_hand + 1)) {
-        at_hand = of.supernode_at(column);
-      }
-      return at_hand;
-    };
+    place_finder places(of, local, first, pivots_);
     const auto for_pes = [&](std::int64_t s, Index row, const auto& use) {
       if (!owners.is_divided(s)) {
         use(at(owners.solver[at(s)]));
@@ -138,7 +123,7 @@ class local_values {
     };
     std::vector<std::int64_t> counts(at(team.size()), 0);
     for_entries([&](Index row, Index column, Offset) {
-      for_pes(supernode_at(column), row, [&](std::size_t pe) { ++counts[pe]; });
+      for_pes(places.supernode_at(column), row, [&](std::size_t pe) { ++counts[pe]; });
     });
     std::vector<std::vector<entry_run<Index>>> to(counts.size());
     sources_.resize(to.size());
@@ -148,11 +133,10 @@ class local_values {
     }
     places_[rank_].reserve(at(counts[rank_]));
     for_entries([&](Index row, Index column, Offset e) {
-      const std::int64_t s = supernode_at(column);
-      for_pes(s, row, [&](std::size_t pe) {
+      for_pes(places.supernode_at(column), row, [&](std::size_t pe) {
         sources_[pe].push_back(e);
         if (pe == rank_) {
-          places_[pe].push_back(find_place(s, row, column));
+          places_[pe].push_back(places.find(row, column));
         } else {
           append_entry(to[pe], row, column);
         }
@@ -165,11 +149,10 @@ class local_values {
         for_entries_of(received[pe], [&](Index, Index) { ++count; });
         places_[pe].reserve(count);
       }
-      for_entries_of(received[pe], [&](Index row, Index column) {
-        places_[pe].push_back(find_place(supernode_at(column), row, column));
-      });
+      for_entries_of(received[pe],
+                     [&](Index row, Index column) { places_[pe].push_back(places.find(row, column)); });
     }
-    first_ = supernodal::upload(first, on, resource);
+    first_ = arrays_.add(first, on, resource);
     make_masks(local, on, resource);
   }
 
@@ -210,9 +193,9 @@ class local_values {
     if (of.count == 0) {
       return;
     }
-    const auto device = supernodal::upload(stored, on, resource);
-    panels_.update({device.data(), false, first_.data(), nullptr, nullptr, 1}, of,
-                   {mask_words_.data(), mask_begin_.data(), fundamental_.data(), of.first, of.count},
+    const auto device = upload(stored, on, resource);
+    panels_.update({device.data(), false, first_, nullptr, nullptr, 1}, of,
+                   {mask_words_, mask_begin_, fundamental_, of.first, of.count},
                    static_cast<real_t<Scalar>>(std::min<double>(
                        max_growth, static_cast<double>(std::numeric_limits<real_t<Scalar>>::max()) / 2)),
                    -1, on);
@@ -249,12 +232,26 @@ class local_values {
   [[nodiscard]] const Scalar* panels() const { return panels_.panels(); }
   /// Returns null if the diagonal is unit.
   [[nodiscard]] const Scalar* diagonal() const { return unit_ ? nullptr : panels_.diagonal().diagonal(); }
-  [[nodiscard]] std::size_t bytes() const {
-    return panels_.bytes() + first_.bytes() + mask_words_.bytes() + mask_begin_.bytes() +
-           fundamental_.bytes();
-  }
+  [[nodiscard]] std::size_t bytes() const { return panels_.bytes() + arrays_.bytes(); }
 
  private:
+  /// Numbers the stored values, column by column. Returns where the first strictly lower entry of each column
+  /// stands.
+  std::vector<Offset> number_columns(const local_structure<Index>& local) {
+    std::vector<Offset> first;
+    for (std::int64_t s = 0; s < local.tree.count(); ++s) {
+      const std::int64_t k = local.tree.columns(s);
+      for (std::int64_t c = 0; c < k; ++c) {
+        first.push_back(static_cast<Offset>(count_ + 1));
+        count_ += k - c + local.tree.rows(s);
+      }
+      if (local.is_ghost(s)) {
+        ghosts_.push_back(count_ - 1);
+      }
+    }
+    return first;
+  }
+
   /// Makes masks that say that a panel has all its rows; see supernodal::row_masks. Each supernode counts as
   /// a fundamental one.
   void make_masks(const local_structure<Index>& local, const Executor& on, memory_resource& resource) {
@@ -273,9 +270,9 @@ class local_values {
       begin.push_back(static_cast<std::int64_t>(words.size()));
       fundamental.push_back(static_cast<Index>(s));
     }
-    mask_words_ = supernodal::upload(words, on, resource);
-    mask_begin_ = supernodal::upload(begin, on, resource);
-    fundamental_ = supernodal::upload(fundamental, on, resource);
+    mask_words_ = arrays_.add(words, on, resource);
+    mask_begin_ = arrays_.add(begin, on, resource);
+    fundamental_ = arrays_.add(fundamental, on, resource);
   }
 
   bool unit_;
@@ -286,12 +283,13 @@ class local_values {
   std::vector<std::vector<Offset>> places_;   ///< by PE: where its values are stored
   std::vector<std::int64_t> ghosts_;          ///< where the pivots of ghosts are stored
   std::vector<std::pair<std::int64_t, std::int64_t>>
-      pivots_;                             ///< where a pivot is stored, substitution index
-  std::vector<std::int64_t> zero_pivots_;  ///< substitution indices
-  buffer<Offset> first_;                   ///< by column; see supernodal::stored_values
-  buffer<std::uint32_t> mask_words_;
-  buffer<std::int64_t> mask_begin_;
-  buffer<Index> fundamental_;
+      pivots_;                                 ///< where a pivot is stored, substitution index
+  std::vector<std::int64_t> zero_pivots_;      ///< substitution indices
+  device_arrays arrays_;                       ///< those that follow
+  const Offset* first_ = nullptr;              ///< by column; see supernodal::stored_values
+  const std::uint32_t* mask_words_ = nullptr;  ///< these as in supernodal::row_masks
+  const std::int64_t* mask_begin_ = nullptr;
+  const Index* fundamental_ = nullptr;
 };
 
 }  // namespace sptrsv::detail::distributed

@@ -189,7 +189,7 @@ class message_planner {
   }
 
   /// Forward: finds the contributions to each sum of this PE, in the order of C, and asks for those of
-  /// others, and for the sums of columns of its shares. A supernode sends a contribution to its parent, if
+  /// others. A supernode sends a contribution to its parent, if
   /// this has the row, and otherwise to the supernode that has the row as a column; see forward_agent.
   void find_contributions() {
     requests wanted = no_requests();
@@ -231,6 +231,13 @@ class message_planner {
       }
     }
     name_sources(found, size + local_rows);
+    ask_for_contributions(wanted);
+  }
+
+  /// Forward: asks for the contributions in `wanted`, and for the sums of the columns of shares.
+  void ask_for_contributions(requests& wanted) {
+    const auto size = static_cast<std::int64_t>(local_.columns.size());
+    const std::int64_t local_rows = local_.tree.rows_begin.back();
     const std::int64_t all_rows = of_.tree.rows_begin.back();
     for (std::int64_t s = 0; s < local_.tree.count(); ++s) {
       for (std::int64_t j = 0; local_.is_share[at(s)] != 0 && j < local_.tree.columns(s); ++j) {

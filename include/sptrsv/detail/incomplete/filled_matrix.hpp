@@ -83,9 +83,9 @@ class filled_matrix {
 
  private:
   void store(const filled_pattern<Index, Offset>& found, const Executor& on, memory_resource& resource) {
-    offsets_ = upload_array(found.offsets, on, resource);
-    indices_ = upload_array(found.indices, on, resource);
-    sources_ = upload_array(found.sources, on, resource);
+    offsets_ = upload(found.offsets, on, resource);
+    indices_ = upload(found.indices, on, resource);
+    sources_ = upload(found.sources, on, resource);
     values_ = make_buffer<Scalar>(static_cast<std::int64_t>(found.indices.size()), on, resource);
   }
 

@@ -166,27 +166,25 @@ class factor {
       const bool on_device = fundamental_.is_nested && cuts.empty() &&
                              size_ <= std::numeric_limits<std::int32_t>::max() &&
                              merged.ranges.size() > static_cast<std::size_t>(Tuning::supernodes_on_host);
-      cut_on_device_result<Index> cut_there;
-      if (on_device) {
-        cut_there = cut_on_device(merged.ranges, size_, Tuning::max_width, words, on, resource);
-      } else {
+      if (!on_device) {
         tree_ = cut(download_ranges(merged, on), size_, fundamental_.is_nested, Tuning::max_width, cuts);
-        cut_there.tree = upload_tree(tree_, on, resource);
       }
-      const std::int64_t entries = cut_there.tree.entries;
-      structure_.emplace(std::move(cut_there.tree), merged.first_descendant.data(), fundamental_,
+      device_tree<Index> there =
+          on_device ? cut_on_device(merged.ranges, size_, Tuning::max_width, words, on, resource)
+                    : upload_tree(tree_, on, resource);
+      structure_.emplace(std::move(there.of), there.rows, merged.first_descendant.data(), fundamental_,
                          columns_.view(), words, on, resource);
       const supernodes<Index> of = structure_->view();
-      values_.emplace(on_device ? list_parts(of, values_type::parts, on, resource)
-                                : list_parts(tree_, of, values_type::parts, on, resource),
-                      of.count, size_, entries, pivots_, on, resource);
-      std::vector<cut_supernode<Index>> made(cut_there.made.size());
+      values_.emplace(on_device ? list_parts(nullptr, of, values_type::parts, on, resource)
+                                : list_parts(&tree_, of, values_type::parts, on, resource),
+                      of.count, size_, there.entries, pivots_, on, resource);
+      std::vector<cut_supernode<Index>> made(there.made.size());
       if (on_device) {
-        on.download(made.data(), cut_there.made.data(), cut_there.made.bytes());
+        on.download(made.data(), there.made.data(), there.made.bytes());
       }
       compute_panels(values, on);  // the host goes on
       if (on_device) {
-        tree_ = tree_of(made, size_);
+        tree_ = tree_of(made, size_, true);
       }
       plan(tree_, backward_, of);
     } while (cut_grown(cuts, on));

@@ -24,7 +24,6 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   using supernode_tree = supernodal::supernode_tree<Index>;
   using space = supernodal::panel_space<Tuning, Scalar>;
   using pack_space = supernodal::pack_space<Tuning, Scalar>;
-  using pack_storage = supernodal::pack_storage<Scalar>;
   template <int Columns>
   using forward_agent = supernodal::forward_agent<Tuning, Scalar, Index, Offset, Columns>;
   template <int Columns>
@@ -50,7 +49,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
         [&](const supernode_tree& tree, bool backward, const supernodal::supernodes<Index>& of) {
           backward_ = backward;
           made = make_plan(tree, on);
-          enqueue_plan(made, tree, of, on, resource);
+          set_plan(made, tree, of, on, resource);
         });
     backward_ = factor_->backward();
     factor_->end_planning();
@@ -67,7 +66,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
       factor_->resume_planning(on, resource);
       if (factor_->size() > 0) {
         supernodal::host_plan made = make_plan(factor_->tree(), on);
-        enqueue_plan(made, factor_->tree(), factor_->structure(), on, resource);
+        set_plan(made, factor_->tree(), factor_->structure(), on, resource);
         on.synchronize();
       }
       factor_->end_planning();
@@ -106,9 +105,9 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     p.warp_bytes = space_.warp_bytes;
     p.mirrored = factor_->mirrored();
     p.conjugated = conjugates_vectors_;
-    p.named = contributions_.named();
-    p.sources = contributions_.sources();
-    p.rows = rows_;
+    p.named = plan_.contributions.named();
+    p.sources = plan_.contributions.sources();
+    p.rows = plan_.rows;
     p.buffers = scratch.sweep();
     p.alpha = conjugates_vectors_ ? conjugate(alpha) : alpha;
     p.b = b;
@@ -119,8 +118,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
       launch<forward_agent<Tuning::rhs_per_sweep>, backward_agent<Tuning::rhs_per_sweep>>(plan_.blocks, p,
                                                                                           space_.bytes(), on);
     } else {
-      scratch.packs().set(p);
-      p.sweep_tickets = &p.buffers.state->tickets;
+      scratch.set_packs(p);
       p.tile_bytes = pack_space_.tile_bytes;
       launch<pack_forward_agent, pack_backward_agent>(plan_.pack_blocks, p, pack_space_.bytes(), on);
     }
@@ -149,7 +147,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     info.workspace_bytes = double_buffer_storage<Scalar>::bytes(handed_over(plan_.partials), swept_rhs());
     if (has_packs()) {
       info.workspace_bytes +=
-          pack_storage::bytes(plan_.pack_tasks, handed_over(plan_.pack_tasks.partials), max_rhs_);
+          workspace::pack_bytes(plan_.pack_tasks, handed_over(plan_.pack_tasks.partials), max_rhs_);
     }
     if (factor_->size() == 0) {
       return;
@@ -170,7 +168,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     kernel.path =
         supernodal::find_critical_path(factor_->tree(), backward_, factor_->entries(), sizeof(Scalar));
     info.kernels = {std::move(kernel)};
-    info.solver_bytes = factor_->bytes() + contributions_.bytes() + plan_.bytes();
+    info.solver_bytes = factor_->bytes() + plan_.bytes();
   }
 
  private:
@@ -204,19 +202,10 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
 
   /// Brings a plan for `tree`, whose supernodes are `of`, to the device. `made` stays as it is until a call
   /// synchronises. Only enqueues.
-  void enqueue_plan(supernodal::host_plan& made, const supernode_tree& tree,
-                    const supernodal::supernodes<Index>& of, const Executor& on, memory_resource& resource) {
-    const std::int64_t size = tree.first.back();
-    rows_ = tree.rows_begin.back();
-    contributions_ = {};
-    plan_ = {};
-    plan_ = {made, tree, of, size, backward_, on, resource};
-    if (!backward_) {
-      contributions_ = {of,
-                        supernodal::sum_numbers<Offset>::of(has_packs() ? nullptr : &made.forests,
-                                                            plan_.forests.view(), size, rows_),
-                        on, resource};
-    }
+  void set_plan(supernodal::host_plan& made, const supernode_tree& tree,
+                const supernodal::supernodes<Index>& of, const Executor& on, memory_resource& resource) {
+    plan_ = {};  // gives its memory back first
+    plan_ = {made, tree, of, backward_, has_packs(), on, resource};
   }
 
   /// Returns the column of C for a substitution index, or the reverse.
@@ -233,7 +222,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   /// Returns how many values blocks hand to each other for one right-hand side; see solve_params::buffers.
   /// `partials`: those of the tasks, see task_list.
   [[nodiscard]] std::int64_t handed_over(std::int64_t partials) const {
-    return factor_->size() + (backward_ ? partials : rows_);
+    return factor_->size() + (backward_ ? partials : plan_.rows);
   }
 
   template <class Forward, class Backward>
@@ -251,9 +240,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   std::int64_t max_rhs_;
   space space_;
   pack_space pack_space_;
-  std::int64_t rows_ = 0;  ///< rows in the lists of all supernodes
   std::shared_ptr<factor> factor_;
-  supernodal::contribution_lists<Offset> contributions_;
   supernodal::plan<Index, Offset> plan_;
 };
 

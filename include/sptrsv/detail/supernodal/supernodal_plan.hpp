@@ -1,4 +1,4 @@
-// What the analysis plans for solves: tasks and forests.
+// What the analysis plans for solves: tasks, forests, and where contributions are added.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 #include "sptrsv/detail/supernodal/pack/pack_forward_agent.hpp"
 #include "sptrsv/detail/supernodal/solve/backward_agent.hpp"
 #include "sptrsv/detail/supernodal/solve/forward_agent.hpp"
+#include "sptrsv/detail/supernodal/solve/task_lister.hpp"
 
 namespace sptrsv::detail::supernodal {
 
@@ -25,15 +26,13 @@ struct host_plan {
   static host_plan of(const supernode_tree<Index>& tree, bool backward,
                       const panel_space<Tuning, Scalar>& space, const pack_space<Tuning, Scalar>& packs,
                       bool has_packs) {
-    constexpr int strip_columns = backward_agent<Tuning, Scalar, Index, Offset, 1>::strip_columns;
     const std::vector<std::int32_t> level = tree.levels(backward);
     host_plan made;
     made.forests = forest_finder(tree, level, {sizeof(Scalar), backward}, space.bytes()).find();
-    made.tasks = task_lister(tree, level, made.forests, backward,
-                             {Tuning::block_threads, space.warp_entries(), space.block_entries(),
-                              Tuning::block_threads, strip_columns, space.strip_rows(strip_columns),
-                              Tuning::lookahead, has_packs})
-                     .make();
+    task_limits limits = space.limits();
+    limits.lookahead = Tuning::lookahead;
+    limits.sums_in_forests = has_packs;
+    made.tasks = task_lister(tree, level, made.forests, backward, limits).make();
     if (has_packs) {
       const forest_list no_forests = forest_finder(tree, level, {sizeof(Scalar), backward}, 0).find();
       made.pack_tasks =
@@ -48,26 +47,29 @@ struct host_plan {
   }
 };
 
-/// The tasks of a solve, in device memory, and the forests.
+/// The plan of solves in device memory.
 template <class Index, class Offset>
 struct plan {
+  std::int64_t rows = 0;  ///< in the lists of all supernodes
   forest_lists<Index, Offset> forests;
-  buffer<task> tasks;         ///< in the order of tickets
-  buffer<supernode> small;    ///< supernodes that warps solve, in the order of tasks
-  std::int64_t partials = 0;  ///< partial sums of all tiles; backward only
-  std::int64_t levels = 0;    ///< of the tree; 0: the pattern has none
+  contribution_lists<Offset> contributions;  ///< forward
+  buffer<task> tasks;                        ///< see solve_params
+  buffer<supernode> small;                   ///< see solve_params
+  std::int64_t partials = 0;                 ///< see task_list
+  std::int64_t levels = 0;                   ///< of the tree; 0: the pattern has none
   std::uint32_t blocks = 0;
   task_list pack_tasks;  ///< of solves in packs; each workspace has a copy
   std::uint32_t pack_blocks = 0;
 
   plan() = default;
 
-  /// `of`: the supernodes of the tree. Takes the tasks of packs from `from`; the rest stays as it is until a
-  /// call synchronises. Only enqueues.
+  /// `of`: the supernodes of the tree. `has_packs`: see host_plan. Takes the tasks of packs from `from`; the
+  /// rest stays as it is until a call synchronises. Only enqueues.
   template <class Executor>
-  plan(host_plan& from, const supernode_tree<Index>& tree, const supernodes<Index>& of, std::int64_t size,
-       bool backward, const Executor& on, memory_resource& resource)
-      : forests(from.forests, of, size, backward, on, resource),
+  plan(host_plan& from, const supernode_tree<Index>& tree, const supernodes<Index>& of, bool backward,
+       bool has_packs, const Executor& on, memory_resource& resource)
+      : rows(tree.rows_begin.back()),
+        forests(from.forests, of, tree.first.back(), backward, on, resource),
         tasks(begin_upload(from.tasks.tasks, on, resource)),
         small(begin_upload(from.tasks.small, on, resource)),
         partials(from.tasks.partials),
@@ -75,9 +77,18 @@ struct plan {
         blocks(simt::block_count(
             static_cast<std::int64_t>(from.tasks.tasks.size() + from.forests.forests.size()), 1)),
         pack_tasks(std::move(from.pack_tasks)),
-        pack_blocks(simt::block_count(pack_tasks.blocks(), 1)) {}
+        pack_blocks(simt::block_count(pack_tasks.blocks(), 1)) {
+    if (!backward) {
+      contributions = {of,
+                       sum_numbers<Offset>::of(has_packs ? nullptr : &from.forests, forests.view(),
+                                               tree.first.back(), rows),
+                       on, resource};
+    }
+  }
 
-  [[nodiscard]] std::size_t bytes() const { return forests.bytes() + tasks.bytes() + small.bytes(); }
+  [[nodiscard]] std::size_t bytes() const {
+    return forests.bytes() + contributions.bytes() + tasks.bytes() + small.bytes();
+  }
 };
 
 }  // namespace sptrsv::detail::supernodal

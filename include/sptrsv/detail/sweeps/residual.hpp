@@ -98,9 +98,9 @@ class strict_triangle {
       sources_ = std::move(t.sources);
     } else {
       const auto t = build_on_host(a, form);
-      row_offsets_ = upload_array(t.row_offsets, on, resource);
-      columns_ = upload_array(t.columns, on, resource);
-      sources_ = upload_array(t.sources, on, resource);
+      row_offsets_ = upload(t.row_offsets, on, resource);
+      columns_ = upload(t.columns, on, resource);
+      sources_ = upload(t.sources, on, resource);
     }
     values_ = buffer<Scalar>(columns_.size(), resource, on.stream());
   }

@@ -60,9 +60,12 @@ fundamental_supernodes postordered(std::int64_t count, std::int64_t max_children
 supernodal::device_fundamental<std::int32_t> upload(const fundamental_supernodes& f, emulator_target& where) {
   supernodal::device_fundamental<std::int32_t> to;
   to.count = f.count();
-  to.first = supernodal::upload_as<std::int32_t>(f.first, where.on(), where.resource());
-  to.row_count = supernodal::upload_as<std::int32_t>(f.row_count, where.on(), where.resource());
-  to.parent = supernodal::upload_as<std::int32_t>(f.parent, where.on(), where.resource());
+  const auto copy = [&](const std::vector<std::int64_t>& from) {
+    return detail::upload(std::vector<std::int32_t>(from.begin(), from.end()), where.on(), where.resource());
+  };
+  to.first = copy(f.first);
+  to.row_count = copy(f.row_count);
+  to.parent = copy(f.parent);
   return to;
 }
 
@@ -134,18 +137,18 @@ TEST(DeviceCut, IsThatOfTheHost) {
         supernodal::cut(supernodal::download_ranges(merged, where.on()), columns, true, max_width, {});
     const auto found =
         supernodal::cut_on_device(merged.ranges, columns, max_width, words, where.on(), where.resource());
-    const auto tree = supernodal::tree_of(where.download(found.made), columns);
+    const auto tree = supernodal::tree_of(where.download(found.made), columns, true);
     EXPECT_EQ(tree.first, expected.first);
     EXPECT_EQ(tree.range_end, expected.range_end);
     EXPECT_EQ(tree.rows_begin, expected.rows_begin);
     EXPECT_EQ(tree.panel_begin, expected.panel_begin);
     EXPECT_EQ(tree.parent, expected.parent);
-    EXPECT_EQ(where.download(found.tree.first), expected.first);
-    EXPECT_EQ(where.download(found.tree.range_end), expected.range_end);
-    EXPECT_EQ(where.download(found.tree.rows_begin), expected.rows_begin);
-    EXPECT_EQ(where.download(found.tree.panel_begin), expected.panel_begin);
-    EXPECT_EQ(found.tree.rows, expected.rows_begin.back());
-    EXPECT_EQ(found.tree.entries, expected.panel_begin.back());
+    EXPECT_EQ(where.download(found.of.first), expected.first);
+    EXPECT_EQ(where.download(found.of.range_end), expected.range_end);
+    EXPECT_EQ(where.download(found.of.rows_begin), expected.rows_begin);
+    EXPECT_EQ(where.download(found.of.panel_begin), expected.panel_begin);
+    EXPECT_EQ(found.rows, expected.rows_begin.back());
+    EXPECT_EQ(found.entries, expected.panel_begin.back());
   }
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sptrsv/detail/supernodal/critical_path.hpp"
-#include "sptrsv/detail/supernodal/solve/tasks.hpp"
+#include "sptrsv/detail/supernodal/solve/task_lister.hpp"
 
 namespace sptrsv::detail::supernodal {
 namespace {

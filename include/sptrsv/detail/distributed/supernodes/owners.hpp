@@ -25,99 +25,115 @@ class dealer {
     const std::int64_t count = of_.tree.count();
     panel_owners made;
     made.solver.assign(static_cast<std::size_t>(count), 0);
-    std::vector<int>& owner = made.solver;
     const bool has_grid = how == supernode_dealing::grid;
     made.grid = has_grid ? pe_grid{grid_rows, pes_ / grid_rows} : pe_grid{};
     const bool divides = has_grid && grid_rows > 1;
     if (how == supernode_dealing::cyclic || !of_.tree.is_nested) {
       for (std::int64_t s = 0; s < count; ++s) {
-        owner[at(s)] = static_cast<int>(s % pes_);
+        made.solver[at(s)] = static_cast<int>(s % pes_);
         if (divides) {
           made.divide(s);
         }
       }
-      made.find_sharers(of_);
-      return made;
-    }
-    // Subtrees of at most an eighth of a PE's share. They go to the PEs in the order of columns, in equal
-    // shares: so a PE solves for columns that are next to each other.
-    std::vector<double> weight(owner.size(), 0);  // of the subtree
-    double all = 0;
-    for (std::int64_t s = 0; s < count; ++s) {
-      const double own = static_cast<double>(of_.tree.entries(s) + of_.tree.columns(s));
-      weight[at(s)] += own;
-      all += own;
-      if (parent(s) >= 0) {
-        weight[at(parent(s))] += weight[at(s)];
-      }
-    }
-    const double most = all / (8.0 * pes_);
-    const auto is_top = [&](std::int64_t s) { return weight[at(s)] > most; };
-    double dealt = 0;  // of all roots of subtrees
-    for (std::int64_t s = 0; s < count; ++s) {
-      dealt += is_root(s, is_top) ? weight[at(s)] : 0;
-    }
-    double before = 0;
-    for (std::int64_t s = 0; s < count; ++s) {
-      if (is_root(s, is_top)) {
-        const double middle = before + weight[at(s)] / 2;
-        owner[at(s)] = std::min(pes_ - 1, static_cast<int>(middle / dealt * pes_));
-        before += weight[at(s)];
-      }
-    }
-    for (std::int64_t s = count - 1; s >= 0; --s) {  // what is below a root goes with it
-      if (!is_top(s) && !is_root(s, is_top)) {
-        owner[at(s)] = owner[at(parent(s))];
-      }
-    }
-    std::vector<double> heaviest(owner.size(), -1);
-    int next = 0;
-    for (std::int64_t s = 0; s < count; ++s) {
-      if (is_top(s) && divides) {
-        made.divide(s);
-      } else if (is_top(s) && (how != supernode_dealing::subtrees || heaviest[at(s)] < 0)) {
-        owner[at(s)] = next++ % pes_;
-      }
-      const std::int64_t above = parent(s);
-      if (above >= 0 && is_top(above) && how == supernode_dealing::subtrees &&
-          weight[at(s)] > heaviest[at(above)]) {
-        heaviest[at(above)] = weight[at(s)];
-        owner[at(above)] = owner[at(s)];
-      }
+    } else {
+      const subtree_weights weight = weigh();
+      deal_subtrees(weight, made.solver);
+      deal_top(weight, how, divides, made);
     }
     made.find_sharers(of_);
     return made;
   }
 
  private:
+  /// The weights of subtrees: entries and columns.
+  struct subtree_weights {
+    std::vector<double> of;  ///< by supernode: of the subtree
+    double most;             ///< of a subtree that is dealt as a whole
+
+    [[nodiscard]] bool is_top(std::int64_t s) const { return of[at(s)] > most; }
+  };
+
   [[nodiscard]] std::int64_t parent(std::int64_t s) const {
     return of_.tree.rows(s) > 0 ? of_.parent(s) : -1;
   }
   /// Returns whether the subtree of `s` is dealt as a whole, and is not part of a larger one that is.
-  template <class IsTop>
-  [[nodiscard]] bool is_root(std::int64_t s, const IsTop& is_top) const {
-    return !is_top(s) && (parent(s) < 0 || is_top(parent(s)));
+  [[nodiscard]] bool is_root(std::int64_t s, const subtree_weights& weight) const {
+    return !weight.is_top(s) && (parent(s) < 0 || weight.is_top(parent(s)));
+  }
+
+  /// Weighs the subtrees. Those of at most an eighth of a PE's share are dealt as a whole.
+  [[nodiscard]] subtree_weights weigh() const {
+    subtree_weights weight{std::vector<double>(at(of_.tree.count()), 0), 0};
+    double all = 0;
+    for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
+      const double own = static_cast<double>(of_.tree.entries(s) + of_.tree.columns(s));
+      weight.of[at(s)] += own;
+      all += own;
+      if (parent(s) >= 0) {
+        weight.of[at(parent(s))] += weight.of[at(s)];
+      }
+    }
+    weight.most = all / (8.0 * pes_);
+    return weight;
+  }
+
+  /// Deals subtrees to the PEs in the order of columns, in equal shares: so a PE solves for columns that are
+  /// next to each other.
+  void deal_subtrees(const subtree_weights& weight, std::vector<int>& owner) const {
+    const std::int64_t count = of_.tree.count();
+    double dealt = 0;  // of all roots of subtrees
+    for (std::int64_t s = 0; s < count; ++s) {
+      dealt += is_root(s, weight) ? weight.of[at(s)] : 0;
+    }
+    double before = 0;
+    for (std::int64_t s = 0; s < count; ++s) {
+      if (is_root(s, weight)) {
+        const double middle = before + weight.of[at(s)] / 2;
+        owner[at(s)] = std::min(pes_ - 1, static_cast<int>(middle / dealt * pes_));
+        before += weight.of[at(s)];
+      }
+    }
+    for (std::int64_t s = count - 1; s >= 0; --s) {  // what is below a root goes with it
+      if (!weight.is_top(s) && !is_root(s, weight)) {
+        owner[at(s)] = owner[at(parent(s))];
+      }
+    }
+  }
+
+  /// Deals the supernodes above the subtrees.
+  void deal_top(const subtree_weights& weight, supernode_dealing how, bool divides,
+                panel_owners& made) const {
+    std::vector<int>& owner = made.solver;
+    std::vector<double> heaviest(owner.size(), -1);
+    int next = 0;
+    for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
+      if (weight.is_top(s) && divides) {
+        made.divide(s);
+      } else if (weight.is_top(s) && (how != supernode_dealing::subtrees || heaviest[at(s)] < 0)) {
+        owner[at(s)] = next++ % pes_;
+      }
+      const std::int64_t above = parent(s);
+      if (above >= 0 && weight.is_top(above) && how == supernode_dealing::subtrees &&
+          weight.of[at(s)] > heaviest[at(above)]) {
+        heaviest[at(above)] = weight.of[at(s)];
+        owner[at(above)] = owner[at(s)];
+      }
+    }
   }
 
   const structure<Index>& of_;
   int pes_;
 };
 
-/// How the owners of supernodes are chosen.
-struct owner_choice {
-  int pes;      ///< that solve; 0: as many as are predicted to be fastest
-  int present;  ///< PEs
-  supernode_dealing how;
-  int grid_rows;  ///< 0: as many as are predicted to be fastest
-  pe_tree tree;
-
-  /// Returns whether supernodes of `used` PEs may be dealt like this. `rows`: of the grid; 0: there is none.
-  [[nodiscard]] bool allows(int used, supernode_dealing tried, int rows) const {
-    const bool is_grid = tried == supernode_dealing::grid;
-    return (how == tried || (how == supernode_dealing::automatic && tried != supernode_dealing::cyclic)) &&
-           is_grid == (rows > 0) && (!is_grid || (used % rows == 0 && (grid_rows == 0 || grid_rows == rows)));
-  }
-};
+/// Returns whether a policy allows supernodes of `pes` PEs to be dealt like this. `rows`: of the grid; 0:
+/// there is none.
+inline bool allows(const policy::distributed& policy, int pes, supernode_dealing how, int rows) {
+  const bool is_grid = how == supernode_dealing::grid;
+  return (policy.dealing == how ||
+          (policy.dealing == supernode_dealing::automatic && how != supernode_dealing::cyclic)) &&
+         is_grid == (rows > 0) &&
+         (!is_grid || (pes % rows == 0 && (policy.grid_rows == 0 || policy.grid_rows == rows)));
+}
 
 /// The owners of all supernodes, and what the model predicts for them.
 struct ownership {
@@ -134,23 +150,23 @@ struct ownership {
   }
 };
 
-/// Deals the supernodes. More PEs take part only if the prediction for them is at least a tenth shorter: the
-/// model is not more exact.
+/// Deals the supernodes to some of `present` PEs. More PEs take part only if the prediction for them is at
+/// least a tenth shorter: the model is not more exact.
 template <class Index>
-ownership choose_owners(const structure<Index>& of, const owner_choice& choice, const machine_costs& costs,
-                        double scalar_bytes, const put_pairs& puts) {
+ownership choose_owners(const structure<Index>& of, const policy::distributed& policy, int present,
+                        const machine_costs& costs, double scalar_bytes, const put_pairs& puts) {
   const predictor<Index> model(of, costs, scalar_bytes, puts);
   ownership best;
-  const int first = choice.pes > 0 ? choice.pes : 1;
-  for (int used = first; used <= (choice.pes > 0 ? choice.pes : choice.present); ++used) {
+  const int first = policy.pes > 0 ? policy.pes : 1;
+  for (int used = first; used <= (policy.pes > 0 ? policy.pes : present); ++used) {
     for (const supernode_dealing tried : {supernode_dealing::subtrees, supernode_dealing::top,
                                           supernode_dealing::cyclic, supernode_dealing::grid}) {
       for (int rows = 0; rows <= used; ++rows) {
-        if (!choice.allows(used, tried, rows)) {
+        if (!allows(policy, used, tried, rows)) {
           continue;
         }
-        ownership now{dealer<Index>(of, used).deal(tried, rows), used, tried, choice.tree, {}};
-        now.predicted = model.predict(now.panels, used, choice.tree);
+        ownership now{dealer<Index>(of, used).deal(tried, rows), used, tried, policy.tree, {}};
+        now.predicted = model.predict(now.panels, used, policy.tree);
         const double wanted = best.predicted.total_ns() * (used > best.pes ? 0.9 : 1);
         if (best.pes == 0 || now.predicted.total_ns() < wanted) {
           best = std::move(now);

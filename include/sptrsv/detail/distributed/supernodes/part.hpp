@@ -12,54 +12,52 @@
 #include "sptrsv/detail/base/check_space.hpp"
 #include "sptrsv/detail/distributed/supernodes/supernodes_structure.hpp"
 #include "sptrsv/host/executor.hpp"
+#include "sptrsv/policy/distributed.hpp"
 
 namespace sptrsv::detail::distributed {
 
-/// The rows of the matrix that a PE hands in: `rows` consecutive ones from `first_row` on, in host memory.
-template <class Scalar, class Index, class Offset>
-struct local_rows {
+/// Which rows a PE has handed in.
+struct row_range {
   std::int64_t first_row;
   std::int64_t rows;
-  std::int64_t size;      ///< rows and columns of the whole matrix
-  const Offset* offsets;  ///< rows + 1, from 0
-  const Index* columns;   ///< in the numbering of the whole matrix
-  const Scalar* values;
+  std::int64_t size;  ///< rows and columns of the whole matrix, as the PE says
 };
 
 /// How a PE's rows stand for entries of C. C is that of a direction, see structure.
 template <class Scalar, class Index, class Offset>
 struct system_part {
-  using part_type = local_rows<Scalar, Index, Offset>;
+  using part_type = row_part<Scalar, Index, Offset>;
 
   triangle_form form;
   row_map map{};
   bool backward = false;
 
-  /// Checks the part of a PE. `ranges`: by PE, first row, rows, and rows of the whole matrix.
-  void check(const part_type& part, const std::vector<std::vector<std::int64_t>>& ranges) const {
+  /// Checks the part of a PE. `ranges`: by PE.
+  void check(const part_type& part, const std::vector<row_range>& ranges) const {
     SPTRSV_EXPECTS(part.size <= max_count<Index>, errc::unsupported,
                    "the matrix has " + std::to_string(part.size) + " rows, too many for the index type");
     for (std::size_t pe = 0; pe < ranges.size(); ++pe) {
-      SPTRSV_EXPECTS(ranges[pe][2] == part.size, errc::size_mismatch,
+      SPTRSV_EXPECTS(ranges[pe].size == part.size, errc::size_mismatch,
                      "PE " + std::to_string(pe) + " has another number of rows of the whole matrix");
-      SPTRSV_EXPECTS(ranges[pe][1] >= 0 && map.first_row[pe + 1] == ranges[pe][0] + ranges[pe][1] &&
-                         (pe > 0 || ranges[0][0] == 0),
+      SPTRSV_EXPECTS(ranges[pe].rows >= 0 &&
+                         map.first_row[pe + 1] == ranges[pe].first_row + ranges[pe].rows &&
+                         (pe > 0 || ranges[0].first_row == 0),
                      errc::size_mismatch,
                      "the rows of PE " + std::to_string(pe) + " do not follow those of the PE before it");
     }
     const auto check_array = [](const void* p, std::int64_t size, const char* array) {
       check_space<host_executor>(p, size, array, "the analysis of a part");
     };
-    check_array(part.offsets, part.rows, "the array of offsets");
-    const std::int64_t entries = part.rows > 0 ? part.offsets[part.rows] : 0;
-    check_array(part.columns, entries, "the array of indices");
+    check_array(part.row_offsets, part.rows, "the array of offsets");
+    const std::int64_t entries = part.rows > 0 ? part.row_offsets[part.rows] : 0;
+    check_array(part.column_indices, entries, "the array of indices");
     check_array(part.values, entries, "the array of values");
     for (std::int64_t i = 0; i < part.rows; ++i) {
-      if (part.offsets[0] != 0 || part.offsets[i + 1] < part.offsets[i]) {
+      if (part.row_offsets[0] != 0 || part.row_offsets[i + 1] < part.row_offsets[i]) {
         throw_pattern_fault(pattern_fault::offsets, part.first_row + i, false);
       }
-      for (Offset e = part.offsets[i]; e < part.offsets[i + 1]; ++e) {
-        if (part.columns[e] < 0 || static_cast<std::int64_t>(part.columns[e]) >= part.size) {
+      for (Offset e = part.row_offsets[i]; e < part.row_offsets[i + 1]; ++e) {
+        if (part.column_indices[e] < 0 || static_cast<std::int64_t>(part.column_indices[e]) >= part.size) {
           throw_pattern_fault(pattern_fault::index, part.first_row + i, false);
         }
       }
@@ -98,11 +96,11 @@ struct system_part {
     for (std::int64_t k = 0; k < part.rows; ++k) {
       const std::int64_t i = map.mirrored ? part.rows - 1 - k : k;
       const auto row = static_cast<Index>(part.first_row + i);
-      const Offset begin = part.offsets[i];
-      const Offset count = part.offsets[i + 1] - begin;
+      const Offset begin = part.row_offsets[i];
+      const Offset count = part.row_offsets[i + 1] - begin;
       for (Offset n = 0; n < count; ++n) {
         const Offset e = begin + (map.mirrored ? count - 1 - n : n);
-        const Index column = part.columns[e];
+        const Index column = part.column_indices[e];
         if (!is_entry(row, column)) {
           continue;
         }
@@ -124,9 +122,9 @@ struct system_part {
     for (std::int64_t i = 0; i < part.rows; ++i) {
       const std::int64_t row = part.first_row + i;
       columns.clear();
-      for (Offset e = part.offsets[i]; e < part.offsets[i + 1]; ++e) {
-        if (is_entry(row, part.columns[e])) {
-          columns.push_back(part.columns[e]);
+      for (Offset e = part.row_offsets[i]; e < part.row_offsets[i + 1]; ++e) {
+        if (is_entry(row, part.column_indices[e])) {
+          columns.push_back(part.column_indices[e]);
         }
       }
       if (!std::is_sorted(columns.begin(), columns.end())) {

@@ -130,6 +130,29 @@ struct fundamental_lists {
   [[nodiscard]] auto rows_begin(std::int64_t f) const { return rows.begin() + begin[at(f)]; }
 };
 
+/// Finds the parents of supernodes whose rows are known, and which are nested. `size`: columns of C.
+template <class Index>
+void find_parents(fundamental_lists<Index>& f, std::int64_t size) {
+  const auto count = static_cast<std::int64_t>(f.of.row_count.size());
+  std::vector<Index> fundamental_of(static_cast<std::size_t>(size));  // by column
+  for (std::int64_t s = 0; s < count; ++s) {
+    std::fill(fundamental_of.begin() + f.of.first[at(s)], fundamental_of.begin() + f.of.first[at(s + 1)],
+              static_cast<Index>(s));
+  }
+  for (std::int64_t s = 0; s < count; ++s) {
+    std::int64_t parent = -1;
+    bool nested = true;
+    if (f.begin[at(s)] < f.begin[at(s) + 1]) {
+      parent = fundamental_of[at(*f.rows_begin(s))];
+      const auto below = std::lower_bound(f.rows_begin(s), f.rows_begin(s + 1),
+                                          static_cast<Index>(f.of.first[at(parent) + 1]));
+      nested = std::includes(f.rows_begin(parent), f.rows_begin(parent + 1), below, f.rows_begin(s + 1));
+    }
+    f.of.parent.push_back(parent);
+    f.of.nested.push_back(nested ? 1 : 0);
+  }
+}
+
 /// Finds the fundamental supernodes of C. All PEs return all of them. Collective.
 template <class Index, class Team>
 fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const column_part<Index>& part) {
@@ -177,25 +200,7 @@ fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const 
   for (const Index count : all_counts) {
     found.begin.push_back(found.begin.back() + count);
   }
-  std::vector<Index> fundamental_of(static_cast<std::size_t>(map.size));
-  const auto total = static_cast<std::int64_t>(all_counts.size());
-  for (std::int64_t f = 0; f < total; ++f) {
-    std::fill(fundamental_of.begin() + found.of.first[at(f)],
-              fundamental_of.begin() + found.of.first[at(f) + 1], static_cast<Index>(f));
-  }
-  for (std::int64_t f = 0; f < total; ++f) {
-    std::int64_t parent = -1;
-    bool nested = true;
-    if (found.begin[at(f)] < found.begin[at(f) + 1]) {
-      parent = fundamental_of[at(*found.rows_begin(f))];
-      const auto below = std::lower_bound(found.rows_begin(f), found.rows_begin(f + 1),
-                                          static_cast<Index>(found.of.first[at(parent) + 1]));
-      nested = std::includes(found.rows_begin(parent), found.rows_begin(parent + 1), below,
-                             found.rows_begin(f + 1));
-    }
-    found.of.parent.push_back(parent);
-    found.of.nested.push_back(nested ? 1 : 0);
-  }
+  find_parents(found, map.size);
   return found;
 }
 

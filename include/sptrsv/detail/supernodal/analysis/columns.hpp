@@ -10,6 +10,7 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/analysis/panel_columns.hpp"
 #include "sptrsv/detail/supernodal/analysis/row_columns.hpp"
+#include "sptrsv/detail/supernodal/analysis/stored_values.hpp"
 
 namespace sptrsv::detail::supernodal {
 
@@ -89,81 +90,6 @@ struct find_runs {
   }
 };
 
-/// Where the values of the columns of C stand in the stored matrix, as kernels see it. Columns of one
-/// fundamental supernode have the same rows.
-template <class Scalar, class Index, class Offset>
-struct stored_values {
-  const Scalar* values;
-  bool conjugated;
-  /// Where its first entry stands in `sources`, or, without, in `values`: by column, or, with `shift`, by
-  /// fundamental supernode for its first column; the next columns begin one element later each.
-  const Offset* first;
-  /// Indices in the stored matrix: of the entries, or, with `shift`, of those in the same rows that a column
-  /// before has, that in the row of the diagonal included; null: each column is a run of the stored matrix.
-  const Offset* sources;
-  /// By column: index of the diagonal entry; null: it stands before the first entry in the run or, with
-  /// `shift`, in `sources`.
-  const Offset* pivots;
-  int step;  ///< distance of the entries of a run, or, with `shift`, of a row: 1 or -1
-  /// By fundamental supernode: from the index in `sources` to that of the entry of its first column in the
-  /// same row; null: the indices are those of the entries.
-  const Index* shift = nullptr;
-
-  /// Where a column has its values: its first entry, and what at() adds to an index in `sources`.
-  struct column {
-    Offset begin;
-    Index shift;
-  };
-  /// `fundamental`: that of the column, which begins with column `fundamental_begin`.
-  template <class Context>
-  SPTRSV_DEVICE column open(Context& ctx, std::int64_t number, std::int64_t fundamental,
-                            std::int64_t fundamental_begin) const {
-    if (shift == nullptr) {
-      return {ctx.load_constant(first + number), 0};
-    }
-    const auto before = static_cast<Index>(number - fundamental_begin);
-    return {static_cast<Offset>(ctx.load_constant(first + fundamental) + before),
-            static_cast<Index>(ctx.load_constant(shift + fundamental) + static_cast<Index>(step) * before)};
-  }
-  /// Returns the value of entry `t` of the column.
-  template <class Context>
-  SPTRSV_DEVICE Scalar value(Context& ctx, const column& of, std::int64_t t) const {
-    return at(ctx, sources == nullptr
-                       ? of.begin + step * t
-                       : std::int64_t{ctx.load_constant(sources + of.begin + t)} + std::int64_t{of.shift});
-  }
-  /// Returns the diagonal entry of a column, which is stored; `of`: the column, opened.
-  template <class Context>
-  SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t number, const column& of) const {
-    return pivots == nullptr ? value(ctx, of, -1) : at(ctx, ctx.load_constant(pivots + number));
-  }
-
- private:
-  template <class Context>
-  SPTRSV_DEVICE Scalar at(Context& ctx, std::int64_t index) const {
-    const Scalar v = ctx.load_constant(values + index);
-    return conjugated ? conjugate(v) : v;
-  }
-};
-
-/// Takes what stored_values needs of the first column of each fundamental supernode. Runs once per
-/// fundamental supernode.
-template <class Index, class Offset>
-struct take_first_columns {
-  const Index* column;  ///< by fundamental supernode: its first column
-  const Offset* first_of_column;
-  const Index* shift_of_column;
-  Offset* first;
-  Index* shift;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t f) const {
-    const Index j = ctx.load_constant(column + f);
-    ctx.store(first + f, ctx.load_constant(first_of_column + j));
-    ctx.store(shift + f, ctx.load_constant(shift_of_column + j));
-  }
-};
-
 /// The entries of the longest row and of the longest column of C, without the diagonal; -1: not known.
 struct longest_of {
   std::int64_t row = -1;
@@ -202,18 +128,16 @@ class factor_columns {
       flipped_rows.complete(built, reports, 0);
       device_columns<Index, Offset> c = columns_of_flipped(t, on, resource);
       entries_ = c.entries();
-      offsets_ = std::move(c.column_offsets);
-      rows_ = std::move(c.rows);
-      sources_ = std::move(c.sources);
-      pivots_ = std::move(c.diagonal_sources);
+      lists_ = {std::move(c.column_offsets),   {}, {}, std::move(c.rows), std::move(c.sources),
+                std::move(c.diagonal_sources), {}};
       return;
     }
     entries_ = found.entries;
-    offsets_ = make_buffer<Offset>(size_ + 1, on, resource);
+    lists_.offsets = make_buffer<Offset>(size_ + 1, on, resource);
     simt::for_each(on, size_ + 1,
-                   reverse_array<Offset>{t.row_offsets.data(), offsets_.data(), size_ + 1, entries_});
-    first_ = make_buffer<Offset>(size_, on, resource);
-    simt::for_each(on, size_, find_runs<Index, Offset>{a, form.reversed, first_.data()});
+                   reverse_array<Offset>{t.row_offsets.data(), lists_.offsets.data(), size_ + 1, entries_});
+    lists_.first = make_buffer<Offset>(size_, on, resource);
+    simt::for_each(on, size_, find_runs<Index, Offset>{a, form.reversed, lists_.first.data()});
     stored_indices_ = a.indices;
     step_ = stored_step_ = form.reversed ? -1 : 1;
     top_ = static_cast<Index>(form.reversed ? size_ - 1 : -1);
@@ -227,16 +151,16 @@ class factor_columns {
       return;
     }
     expect_sound_panels(a, on, resource);
-    offsets_ = make_buffer<Offset>(size_ + 1, on, resource);
+    lists_.offsets = make_buffer<Offset>(size_ + 1, on, resource);
     pattern_first_ = make_buffer<Offset>(size_, on, resource);
-    first_ = make_buffer<Offset>(size_, on, resource);
-    on.fill_bytes(offsets_.data(), 0, offsets_.bytes());
-    for_each_by_tile<32>(
-        on, a.supernodes,
-        find_panel_columns<Index, Offset>{a, offsets_.data(), pattern_first_.data(), first_.data()});
-    on.exclusive_scan(offsets_.data(), offsets_.data(), size_ + 1, resource);
+    lists_.first = make_buffer<Offset>(size_, on, resource);
+    on.fill_bytes(lists_.offsets.data(), 0, lists_.offsets.bytes());
+    simt::for_each_by_tile<32>(on, a.supernodes,
+                               find_panel_columns<Index, Offset>{a, lists_.offsets.data(),
+                                                                 pattern_first_.data(), lists_.first.data()});
+    on.exclusive_scan(lists_.offsets.data(), lists_.offsets.data(), size_ + 1, resource);
     Offset entries = 0;
-    on.download(&entries, offsets_.data() + size_, sizeof(entries));
+    on.download(&entries, lists_.offsets.data() + size_, sizeof(entries));
     entries_ = entries;
     stored_indices_ = a.row_indices;
   }
@@ -247,9 +171,9 @@ class factor_columns {
   /// Returns the pattern, until end_analysis().
   [[nodiscard]] column_view<Index, Offset> view() const {
     return {size_,
-            offsets_.data(),
+            lists_.offsets.data(),
             pattern_first_.data() != nullptr ? pattern_first_.data() : first(),
-            stored_indices_ != nullptr ? stored_indices_ : rows_.data(),
+            stored_indices_ != nullptr ? stored_indices_ : lists_.rows.data(),
             step_,
             top_};
   }
@@ -259,51 +183,53 @@ class factor_columns {
     return {values,
             conjugated,
             has_lists() ? list_first_.data() : first(),
-            sources_.data(),
-            pivots_.data(),
+            lists_.sources.data(),
+            lists_.pivots.data(),
             stored_step_,
             list_shift_.data()};
   }
   /// Gives away how many fundamental supernodes begin before each column and before the end; empty if this is
   /// not known.
-  [[nodiscard]] buffer<Index> take_begun() { return std::exchange(begun_, {}); }
+  [[nodiscard]] buffer<Index> take_begun() { return std::exchange(lists_.begun, {}); }
   /// Says which the first columns of the `count` fundamental supernodes are, before values() is called. Only
   /// enqueues.
   template <class Executor>
   void set_fundamental(const buffer<Index>& first_columns, std::int64_t count, const Executor& on,
                        memory_resource& resource) {
-    if (shift_.data() != nullptr) {
+    if (lists_.shift.data() != nullptr) {
       list_first_ = make_buffer<Offset>(count, on, resource);
       list_shift_ = make_buffer<Index>(count, on, resource);
-      simt::for_each(on, count,
-                     take_first_columns<Index, Offset>{first_columns.data(), first_.data(), shift_.data(),
-                                                       list_first_.data(), list_shift_.data()});
+      simt::for_each(
+          on, count,
+          take_first_columns<Index, Offset>{first_columns.data(), lists_.first.data(), lists_.shift.data(),
+                                            list_first_.data(), list_shift_.data()});
     }
   }
   /// Gives back what values() does not need.
   void end_analysis() {
     stored_indices_ = nullptr;
     pattern_first_ = {};
-    rows_ = {};
-    shift_ = {};
+    lists_.rows = {};
+    lists_.shift = {};
     if (has_first()) {
-      offsets_ = {};
+      lists_.offsets = {};
     }
     if (has_lists()) {
-      first_ = {};
+      lists_.first = {};
     }
   }
   [[nodiscard]] std::size_t bytes() const {
-    return offsets_.bytes() + first_.bytes() + pattern_first_.bytes() + rows_.bytes() + sources_.bytes() +
-           shift_.bytes() + list_first_.bytes() + list_shift_.bytes() + pivots_.bytes() + begun_.bytes();
+    return lists_.bytes() + pattern_first_.bytes() + list_first_.bytes() + list_shift_.bytes();
   }
 
  private:
   template <class Executor>
   using one_triangle_builder = triangle_builder<1, Index, Offset, Executor>;
 
-  [[nodiscard]] const Offset* first() const { return has_first() ? first_.data() : offsets_.data(); }
-  [[nodiscard]] bool has_first() const { return first_.data() != nullptr; }
+  [[nodiscard]] const Offset* first() const {
+    return has_first() ? lists_.first.data() : lists_.offsets.data();
+  }
+  [[nodiscard]] bool has_first() const { return lists_.first.data() != nullptr; }
   [[nodiscard]] bool has_lists() const { return list_first_.data() != nullptr; }
 
   /// Checks the stored matrix, and counts the entries of the rows that a triangle is built from.
@@ -329,16 +255,10 @@ class factor_columns {
     if (!rows.ascends(reports, 0)) {
       return false;
     }
-    run_lists<Index, Offset> lists = list_runs<Index, Offset>(
-        {size_, t.row_offsets.data(), a.offsets, a.indices, form.reversed}, on, resource);
+    lists_ = list_runs<Index, Offset>({size_, t.row_offsets.data(), a.offsets, a.indices, form.reversed}, on,
+                                      resource);
     entries_ = found.entries;
     longest_.row = found.longest_row;
-    offsets_ = std::move(lists.offsets);
-    first_ = std::move(lists.first);
-    shift_ = std::move(lists.shift);
-    rows_ = std::move(lists.rows);
-    sources_ = std::move(lists.sources);
-    begun_ = std::move(lists.begun);
     stored_step_ = form.reversed ? -1 : 1;
     return true;
   }
@@ -347,16 +267,10 @@ class factor_columns {
   std::int64_t entries_ = 0;  ///< without the diagonal
   longest_of longest_;
   const Index* stored_indices_ = nullptr;  ///< of the stored matrix, if columns are runs of it
-  buffer<Offset> offsets_;                 ///< by column, size + 1
-  buffer<Offset> first_;                   ///< by column, if they have no entry each: see column_view
+  column_lists<Index, Offset> lists_;      ///< without rows and sources if columns are runs
   buffer<Offset> pattern_first_;           ///< by column, if columns stand in panels: see column_view
-  buffer<Index> rows_;                     ///< by entry or row of a supernode, if columns are not runs
-  buffer<Offset> sources_;                 ///< as the rows: indices in the stored matrix, see stored_values
-  buffer<Index> shift_;                    ///< by column, if the rows of C are stored: see run_lists
-  buffer<Offset> list_first_;  ///< by fundamental supernode, if the rows of C are stored: see stored_values
-  buffer<Index> list_shift_;   ///< by fundamental supernode, if the rows of C are stored: see stored_values
-  buffer<Offset> pivots_;      ///< by column, if each entry has a number and the diagonal is stored
-  buffer<Index> begun_;        ///< by column, size + 1: how many fundamental supernodes begin before it
+  buffer<Offset> list_first_;  ///< by fundamental supernode, if there are runs of columns: see stored_values
+  buffer<Index> list_shift_;   ///< by fundamental supernode, if there are runs of columns: see stored_values
   int step_ = 1;               ///< of column_view
   int stored_step_ = 1;        ///< of stored_values
   Index top_ = -1;

@@ -1,11 +1,10 @@
 // The supernodes of a plan, cut from the merged supernodes on the device; see cut() for the same on the host.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -15,31 +14,35 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// The description of a supernode that the host downloads.
+/// Owns the arrays of supernodes in device memory; see supernodes.
 template <class Index>
-struct cut_supernode {
-  Index first;      ///< first column
-  Index range_end;  ///< one past the last column of its merged range
-  Index rows;       ///< rows below it
-  Index parent;     ///< the supernode of the first row below it; -1: none
+struct supernode_arrays {
+  std::int64_t count = 0;
+  buffer<Index> first;
+  buffer<Index> range_end;
+  buffer<std::int64_t> rows_begin;
+  buffer<std::int64_t> panel_begin;
+  buffer<Index> rows;
+  buffer<Index> supernode_of;
+  buffer<Index> first_descendant;
+
+  [[nodiscard]] supernodes<Index> view() const {
+    return {count,       first.data(),        range_end.data(),       rows_begin.data(), panel_begin.data(),
+            rows.data(), supernode_of.data(), first_descendant.data()};
+  }
+  [[nodiscard]] std::size_t bytes() const {
+    return first.bytes() + range_end.bytes() + rows_begin.bytes() + panel_begin.bytes() + rows.bytes() +
+           supernode_of.bytes() + first_descendant.bytes();
+  }
 };
 
 /// The supernodes of a plan on the device.
 template <class Index>
 struct device_tree {
-  std::int64_t count = 0;
-  std::int64_t rows = 0;             ///< in all lists of rows
-  std::int64_t entries = 0;          ///< of all panels
-  buffer<Index> first;               ///< by supernode, count + 1: its first column
-  buffer<Index> range_end;           ///< by supernode: one past the last column of its merged range
-  buffer<std::int64_t> rows_begin;   ///< by supernode, count + 1: where its list of rows begins
-  buffer<std::int64_t> panel_begin;  ///< by supernode, count + 1: where its panel begins
-
-  /// Returns the supernodes, without their lists of rows and without what is known of columns.
-  [[nodiscard]] supernodes<Index> view() const {
-    return {count,   first.data(), range_end.data(), rows_begin.data(), panel_begin.data(),
-            nullptr, nullptr,      nullptr};
-  }
+  supernode_arrays<Index> of;         ///< without lists of rows, and without what is known of columns
+  std::int64_t rows = 0;              ///< in all lists of rows
+  std::int64_t entries = 0;           ///< of all panels
+  buffer<cut_supernode<Index>> made;  ///< what tree_of() needs; empty if the tree comes from the host
 };
 
 /// The merged supernodes, as the kernels below see them.
@@ -163,19 +166,12 @@ struct find_panel_begin {
   }
 };
 
-/// Supernodes on the device, and what download_tree() takes from there.
-template <class Index>
-struct cut_on_device_result {
-  device_tree<Index> tree;
-  buffer<cut_supernode<Index>> made;  ///< by supernode
-};
-
 /// Cuts merged supernodes of `size` columns into chains of supernodes of at most `max_width` columns.
 /// Synchronises.
 template <class Index, class Executor>
-cut_on_device_result<Index> cut_on_device(const buffer<merged_columns<Index>>& ranges, std::int64_t size,
-                                          std::int64_t max_width, simt::scan_words& words, const Executor& on,
-                                          memory_resource& resource) {
+device_tree<Index> cut_on_device(const buffer<merged_columns<Index>>& ranges, std::int64_t size,
+                                 std::int64_t max_width, simt::scan_words& words, const Executor& on,
+                                 memory_resource& resource) {
   const merged_view<Index> merged{ranges.data(), static_cast<std::int64_t>(ranges.size()), size, max_width};
   const auto first_of = make_buffer<Index>(merged.count + 1, on, resource);
   words.scan(on, merged.count + 1, find_first_pieces<Index>{merged, first_of.data()}, nullptr);
@@ -183,27 +179,28 @@ cut_on_device_result<Index> cut_on_device(const buffer<merged_columns<Index>>& r
   on.download(&count, first_of.data() + merged.count, sizeof(count));
 
   device_tree<Index> tree;
-  tree.count = count;
-  auto made = make_buffer<cut_supernode<Index>>(tree.count, on, resource);
-  tree.first = make_buffer<Index>(tree.count + 1, on, resource);
-  tree.range_end = make_buffer<Index>(tree.count, on, resource);
-  tree.rows_begin = make_buffer<std::int64_t>(tree.count + 1, on, resource);
-  tree.panel_begin = make_buffer<std::int64_t>(tree.count + 1, on, resource);
+  supernode_arrays<Index>& of = tree.of;
+  of.count = count;
+  tree.made = make_buffer<cut_supernode<Index>>(count, on, resource);
+  of.first = make_buffer<Index>(of.count + 1, on, resource);
+  of.range_end = make_buffer<Index>(count, on, resource);
+  of.rows_begin = make_buffer<std::int64_t>(of.count + 1, on, resource);
+  of.panel_begin = make_buffer<std::int64_t>(of.count + 1, on, resource);
   simt::for_each(
       on, merged.count,
-      write_pieces<Index>{merged, first_of.data(), made.data(), tree.first.data(), tree.range_end.data()});
+      write_pieces<Index>{merged, first_of.data(), tree.made.data(), of.first.data(), of.range_end.data()});
   const auto all = make_buffer<std::int64_t>(2, on, resource);
-  words.scan(on, tree.count + 1,
-             find_rows_begin<Index>{made.data(), tree.count, tree.rows_begin.data(), all.data()}, nullptr);
-  words.scan(on, tree.count + 1,
-             find_panel_begin<Index>{made.data(), tree.first.data(), tree.count, tree.panel_begin.data(),
+  words.scan(on, of.count + 1,
+             find_rows_begin<Index>{tree.made.data(), of.count, of.rows_begin.data(), all.data()}, nullptr);
+  words.scan(on, of.count + 1,
+             find_panel_begin<Index>{tree.made.data(), of.first.data(), of.count, of.panel_begin.data(),
                                      all.data() + 1},
              nullptr);
   std::int64_t found[2];
   on.download(found, all.data(), sizeof(found));
   tree.rows = found[0];
   tree.entries = found[1];
-  return {std::move(tree), std::move(made)};
+  return tree;
 }
 
 /// Returns a copy of the tree on the device. `tree` stays as it is until a call synchronises. Throws
@@ -216,42 +213,17 @@ device_tree<Index> upload_tree(const supernode_tree<Index>& tree, const Executor
         tree.columns(s) + tree.rows(s) <= std::numeric_limits<std::int32_t>::max(), errc::unsupported,
         "a supernode of " + std::to_string(tree.columns(s)) + " columns has more than 2^31 - 1 rows");
   }
-  return {tree.count(),
+  return {{tree.count(),
+           begin_upload(tree.first, on, resource),
+           begin_upload(tree.range_end, on, resource),
+           begin_upload(tree.rows_begin, on, resource),
+           begin_upload(tree.panel_begin, on, resource),
+           {},
+           {},
+           {}},
           tree.rows_begin.back(),
           tree.panel_begin.back(),
-          begin_upload(tree.first, on, resource),
-          begin_upload(tree.range_end, on, resource),
-          begin_upload(tree.rows_begin, on, resource),
-          begin_upload(tree.panel_begin, on, resource)};
-}
-
-/// Returns the tree on the host of supernodes of `size` columns, which are nested.
-template <class Index>
-supernode_tree<Index> tree_of(const std::vector<cut_supernode<Index>>& made, std::int64_t size) {
-  supernode_tree<Index> tree;
-  const std::size_t count = made.size();
-  tree.first.resize(count + 1);
-  tree.range_end.resize(count);
-  tree.rows_begin.resize(count + 1);
-  tree.panel_begin.resize(count + 1);
-  tree.parent.resize(count);
-  std::int64_t rows = 0;
-  std::int64_t entries = 0;
-  for (std::size_t s = 0; s < count; ++s) {
-    tree.first[s] = made[s].first;
-    tree.range_end[s] = made[s].range_end;
-    tree.parent[s] = made[s].parent;
-    tree.rows_begin[s] = rows;
-    tree.panel_begin[s] = entries;
-    const std::int64_t columns =
-        (s + 1 < count ? std::int64_t{made[s + 1].first} : size) - std::int64_t{made[s].first};
-    rows += made[s].rows;
-    entries += panel_row(columns + made[s].rows, columns);
-  }
-  tree.first[count] = static_cast<Index>(size);
-  tree.rows_begin[count] = rows;
-  tree.panel_begin[count] = entries;
-  return tree;
+          {}};
 }
 
 }  // namespace sptrsv::detail::supernodal

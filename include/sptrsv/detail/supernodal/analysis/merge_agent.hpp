@@ -232,7 +232,8 @@ device_merge<Index> merge_supernodes(const device_fundamental<Index>& f, const m
     const fundamental_supernodes on_host = download_fundamental(f, on);
     const merged_supernodes made = merge(on_host, limits);
     merged.ranges = upload(columns_of<Index>(on_host, made), on, resource);
-    merged.first_descendant = upload_as<Index>(made.first_descendant, on, resource);
+    merged.first_descendant =
+        upload(std::vector<Index>(made.first_descendant.begin(), made.first_descendant.end()), on, resource);
   }
   return merged;
 }

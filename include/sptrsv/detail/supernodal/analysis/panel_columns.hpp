@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/analysis/panel_pattern.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/supernodal/analysis/by_tile.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail::supernodal {
 
@@ -111,7 +111,7 @@ void expect_sound_panels(const panel_pattern<Index, Offset>& a, const Executor& 
   using check = check_panels<Index, Offset>;
   const auto first_fault = make_buffer<std::int64_t>(1, on, resource);
   on.fill_bytes(first_fault.data(), 0x7f, first_fault.bytes());
-  for_each_by_tile<32>(on, a.supernodes, check{a, first_fault.data()});
+  simt::for_each_by_tile<32>(on, a.supernodes, check{a, first_fault.data()});
   std::int64_t found = 0;
   on.download(&found, first_fault.data(), sizeof(found));
   const std::int64_t supernode = found / check::faults;

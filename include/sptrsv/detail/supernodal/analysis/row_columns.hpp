@@ -11,8 +11,6 @@
 //      what follows the first d + 1 elements, and element d stands in the row of the diagonal.
 //   3. A fundamental supernode has one child only. So a run ends before a column that is the first row of
 //      another run. The lists stay.
-//
-// The file is long because it has all kernels of these steps, which share the lists.
 #pragma once
 
 #include <cstdint>
@@ -22,136 +20,9 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
-#include "sptrsv/detail/supernodal/analysis/by_tile.hpp"
+#include "sptrsv/detail/supernodal/analysis/column_runs.hpp"
 
 namespace sptrsv::detail::supernodal {
-
-/// The rows of the strictly lower triangle C, columns ascending, in a stored matrix that has them sorted.
-template <class Index, class Offset>
-struct stored_rows {
-  std::int64_t size;
-  const Offset* counted;  ///< by row of C, size + 1: entries of the rows before
-  const Offset* offsets;  ///< of the stored matrix
-  const Index* indices;
-  bool mirrored;  ///< row i of C is row size - 1 - i of the stored matrix
-
-  /// Returns the distance of the entries of a row: 1 or -1.
-  [[nodiscard]] SPTRSV_HOST_DEVICE int step() const { return mirrored ? -1 : 1; }
-  /// Returns where the first entry of a row stands.
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t begin(Context& ctx, std::int64_t row) const {
-    return mirrored ? static_cast<std::int64_t>(ctx.load_constant(offsets + size - row)) - 1
-                    : static_cast<std::int64_t>(ctx.load_constant(offsets + row));
-  }
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t count(Context& ctx, std::int64_t row) const {
-    return static_cast<std::int64_t>(ctx.load_constant(counted + row + 1)) -
-           static_cast<std::int64_t>(ctx.load_constant(counted + row));
-  }
-  /// Returns the column of entry `t` of the row that begins at `begin`.
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t column(Context& ctx, std::int64_t begin, std::int64_t t) const {
-    const auto index = static_cast<std::int64_t>(ctx.load_constant(indices + begin + step() * t));
-    return mirrored ? size - 1 - index : index;
-  }
-};
-
-/// Calls use(t, column, is_present) for the entries of a row, by a tile of lanes, all lanes together. A lane
-/// loads several columns before it uses the first of them. `load(t)`: called for entries that are there.
-template <class Tile, class Load, class Use>
-SPTRSV_DEVICE void for_row_entries(const Tile& tile, std::int64_t count, const Load& load, const Use& use) {
-  constexpr int at_once = 4;
-  for (std::int64_t first = 0; first < count; first += at_once * Tile::lanes) {
-    decltype(load(std::int64_t{0})) loaded[at_once] = {};
-    SPTRSV_UNROLL
-    for (int i = 0; i < at_once; ++i) {
-      const std::int64_t t = first + i * Tile::lanes + tile.rank();
-      if (t < count) {
-        loaded[i] = load(t);
-      }
-    }
-    SPTRSV_UNROLL
-    for (int i = 0; i < at_once; ++i) {
-      const std::int64_t t = first + i * Tile::lanes + tile.rank();
-      use(t, loaded[i], t < count);
-    }
-  }
-}
-
-/// Marks the columns that do not continue the column before. Runs once per row, by a tile of lanes.
-template <class Index, class Offset>
-struct mark_runs {
-  stored_rows<Index, Offset> c;
-  Index* begins;  ///< by column; zero before, 1 if a run begins
-
-  template <class Context, class Tile>
-  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t row) const {
-    const std::int64_t begin = c.begin(ctx, row);
-    const std::int64_t count = c.count(ctx, row);
-    struct neighbours {
-      std::int64_t before;
-      std::int64_t column;
-    };
-    // The last entry has the diagonal entry as its neighbour.
-    for_row_entries(
-        tile, count + 1,
-        [&](std::int64_t t) {
-          return neighbours{t > 0 ? c.column(ctx, begin, t - 1) : -1,
-                            t < count ? c.column(ctx, begin, t) : row};
-        },
-        [&](std::int64_t t, const neighbours& n, bool is_present) {
-          if (is_present && (t == 0 || n.column != n.before + 1)) {
-            ctx.store_relaxed(begins + n.column, Index{1});
-            if (t > 0) {
-              ctx.store_relaxed(begins + n.before + 1, Index{1});
-            }
-          }
-        });
-  }
-};
-
-/// The runs of columns, as kernels see them.
-template <class Index>
-struct column_runs {
-  const Index* begins;  ///< by column: 1 if a run begins
-  const Index* begun;   ///< by column, size + 1: how many runs begin before it
-
-  template <class Context>
-  SPTRSV_DEVICE bool begin(Context& ctx, std::int64_t column) const {
-    return ctx.load_constant(begins + column) != 0;
-  }
-  /// Returns the number of the run of a column.
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t of(Context& ctx, std::int64_t column) const {
-    return static_cast<std::int64_t>(ctx.load_constant(begun + column + 1)) - 1;
-  }
-};
-
-/// Numbers the runs and writes their first columns, in a scan. Runs once per column and once for the end.
-template <class Index>
-struct number_runs {
-  const Index* begins;  ///< by column: 1 if a run begins; zero for the end
-  std::int64_t size;
-  Index* begun;       ///< by column, size + 1: how many runs begin before it
-  Index* first;       ///< by run, and for the end
-  std::int64_t* all;  ///< output: number of runs
-
-  template <class Context>
-  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t column) const {
-    return {static_cast<std::int64_t>(ctx.load_constant(begins + column))};
-  }
-  template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t column, const simt::counted& begin,
-                           std::int64_t before) const {
-    ctx.store(begun + column, static_cast<Index>(before));
-    if (begin.count > 0 || column == size) {
-      ctx.store(first + before, static_cast<Index>(column));
-    }
-    if (column == size) {
-      ctx.store(all, before);
-    }
-  }
-};
 
 /// Counts the entries of each row in first columns of runs, the diagonal included. Runs once per row, by a
 /// tile of lanes, and once for the end.
@@ -322,15 +193,22 @@ struct describe_run_columns {
   }
 };
 
-/// The columns of C as lists of its runs.
+/// The columns of C as lists: those of its runs, or each column its own.
 template <class Index, class Offset>
-struct run_lists {
+struct column_lists {
   buffer<Offset> offsets;  ///< by column, size + 1: entries of the columns before
-  buffer<Offset> first;    ///< by column: where its list begins
-  buffer<Index> shift;     ///< by column: from an entry of its run's first column to its own in the same row
+  buffer<Offset> first;    ///< by column: where its list begins; empty: its list begins at its offset
+  /// By column: from an entry of its run's first column to its own in the same row; empty without runs.
+  buffer<Index> shift;
   buffer<Index> rows;      ///< by element of a list
-  buffer<Offset> sources;  ///< by element of a list: where the entry of the run's first column stands
-  buffer<Index> begun;     ///< by column, size + 1: how many fundamental supernodes begin before it
+  buffer<Offset> sources;  ///< by element of a list: where the entry (of the run's first column) stands
+  buffer<Offset> pivots;   ///< without runs, by column: where the diagonal entry stands; empty: it is unit
+  buffer<Index> begun;     ///< by column, size + 1: how many fundamental supernodes begin before it, if known
+
+  [[nodiscard]] std::size_t bytes() const {
+    return offsets.bytes() + first.bytes() + shift.bytes() + rows.bytes() + sources.bytes() + pivots.bytes() +
+           begun.bytes();
+  }
 };
 
 /// The lanes that work on a row together.
@@ -338,14 +216,14 @@ inline constexpr int lanes_per_row = 16;
 
 /// Makes the lists of runs. `c` has rows. Synchronises.
 template <class Index, class Offset, class Executor>
-run_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Executor& on,
-                                   memory_resource& resource) {
-  run_lists<Index, Offset> made;
+column_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Executor& on,
+                                      memory_resource& resource) {
+  column_lists<Index, Offset> made;
   const auto begins = make_buffer<Index>(c.size + 1, on, resource);
   made.begun = make_buffer<Index>(c.size + 1, on, resource);
   const column_runs<Index> runs{begins.data(), made.begun.data()};
   on.fill_bytes(begins.data(), 0, begins.bytes());
-  for_each_by_tile<lanes_per_row>(on, c.size, mark_runs<Index, Offset>{c, begins.data()});
+  simt::for_each_by_tile<lanes_per_row>(on, c.size, mark_runs<Index, Offset>{c, begins.data()});
   simt::scan_words words(resource);
   const auto first = make_buffer<Index>(c.size + 1, on, resource);
   const auto results = make_buffer<std::int64_t>(2, on, resource);  // so that the host waits once
@@ -354,7 +232,7 @@ run_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Ex
              nullptr);
   made.offsets = make_buffer<Offset>(c.size + 1, on, resource);
   Offset* const listed_before = made.offsets.data();
-  for_each_by_tile<lanes_per_row>(on, c.size + 1, count_listed<Index, Offset>{c, runs, listed_before});
+  simt::for_each_by_tile<lanes_per_row>(on, c.size + 1, count_listed<Index, Offset>{c, runs, listed_before});
   words.scan(on, c.size + 1, sum_listed<Offset>{c.size, listed_before, results.data() + 1}, nullptr);
   std::int64_t counts[2];
   on.download(counts, results.data(), sizeof(counts));
@@ -368,7 +246,7 @@ run_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Ex
     auto keys = make_buffer<std::uint64_t>(listed, on, resource);
     auto other_keys = make_buffer<std::uint64_t>(listed, on, resource);
     auto other_sources = make_buffer<Offset>(listed, on, resource);
-    for_each_by_tile<lanes_per_row>(
+    simt::for_each_by_tile<lanes_per_row>(
         on, c.size,
         write_listed<Index, Offset>{c, runs, listed_before, run_bits, keys.data(), made.sources.data()});
     on.sort_pairs_in_place(keys, other_keys, made.sources, other_sources, run_bits, resource);

@@ -184,69 +184,56 @@ struct write_masks {
 template <class Index>
 class device_structure {
  public:
-  /// `first_descendant`: by fundamental supernode, see merged_supernodes. Synchronises.
+  /// `rows`: in all lists of rows, which `arrays` does not have yet. `first_descendant`: by fundamental
+  /// supernode, see merged_supernodes. Synchronises.
   template <class Offset, class Executor>
-  device_structure(device_tree<Index> tree, const Index* first_descendant, const device_fundamental<Index>& f,
-                   const column_view<Index, Offset>& c, simt::scan_words& scans, const Executor& on,
-                   memory_resource& resource)
-      : count_(tree.count),
-        first_(std::move(tree.first)),
-        range_end_(std::move(tree.range_end)),
-        rows_begin_(std::move(tree.rows_begin)),
-        panel_begin_(std::move(tree.panel_begin)),
-        rows_(make_buffer<Index>(tree.rows, on, resource)),
-        supernode_of_(make_buffer<Index>(c.size, on, resource)),
-        first_descendant_(make_buffer<Index>(c.size, on, resource)),
-        fundamental_(make_buffer<Index>(tree.count, on, resource)),
-        mask_begin_(make_buffer<std::int64_t>(tree.count + 1, on, resource)) {
-    scans.scan(on, count_ + 1,
+  device_structure(supernode_arrays<Index> arrays, std::int64_t rows, const Index* first_descendant,
+                   const device_fundamental<Index>& f, const column_view<Index, Offset>& c,
+                   simt::scan_words& scans, const Executor& on, memory_resource& resource)
+      : of_(std::move(arrays)) {
+    of_.rows = make_buffer<Index>(rows, on, resource);
+    of_.supernode_of = make_buffer<Index>(c.size, on, resource);
+    of_.first_descendant = make_buffer<Index>(c.size, on, resource);
+    fundamental_ = make_buffer<Index>(of_.count, on, resource);
+    mask_begin_ = make_buffer<std::int64_t>(of_.count + 1, on, resource);
+    scans.scan(on, of_.count + 1,
                place_masks<Index>{view(), f.begun.data(), fundamental_.data(), mask_begin_.data()}, nullptr);
     std::int64_t words = 0;
-    on.download(&words, mask_begin_.data() + count_, sizeof(words));
+    on.download(&words, mask_begin_.data() + of_.count, sizeof(words));
     mask_words_ = make_buffer<std::uint32_t>(words, on, resource);
     simt::for_each(on, c.size,
-                   describe_columns<Index>{{first_.data(), count_, supernode_of_.data()},
-                                           f.begun.data(),
-                                           first_descendant,
-                                           first_descendant_.data()});
-    simt::for_each(on, tree.rows, write_rows<Index, Offset>{c, view(), rows_.data()});
-    for_each_by_tile<32>(on, f.count, write_masks<Index, Offset>{c, view(), masks(f), mask_words_.data()});
+                   describe_columns<Index>{find_supernodes(), f.begun.data(), first_descendant,
+                                           of_.first_descendant.data()});
+    simt::for_each(on, rows, write_rows<Index, Offset>{c, view(), of_.rows.data()});
+    simt::for_each_by_tile<32>(on, f.count,
+                               write_masks<Index, Offset>{c, view(), masks(f), mask_words_.data()});
   }
 
   /// Returns the supernodes. Their `supernode_of` is there until end_analysis().
-  [[nodiscard]] supernodes<Index> view() const {
-    return {
-        count_,       first_.data(),        range_end_.data(),       rows_begin_.data(), panel_begin_.data(),
-        rows_.data(), supernode_of_.data(), first_descendant_.data()};
-  }
+  [[nodiscard]] supernodes<Index> view() const { return of_.view(); }
   [[nodiscard]] row_masks<Index> masks(const device_fundamental<Index>& f) const {
     return {mask_words_.data(), mask_begin_.data(), fundamental_.data(), f.first.data(), f.count};
   }
   /// Gives back what only the analysis needs.
-  void end_analysis() { supernode_of_ = {}; }
+  void end_analysis() { of_.supernode_of = {}; }
   /// Computes again what end_analysis() gave back. Only enqueues.
   template <class Executor>
   void resume_analysis(const Executor& on, memory_resource& resource) {
-    const auto size = static_cast<std::int64_t>(first_descendant_.size());
-    supernode_of_ = make_buffer<Index>(size, on, resource);
-    simt::for_each(on, size, find_supernode_of<Index>{first_.data(), count_, supernode_of_.data()});
+    const auto size = static_cast<std::int64_t>(of_.first_descendant.size());
+    of_.supernode_of = make_buffer<Index>(size, on, resource);
+    simt::for_each(on, size, find_supernodes());
   }
   [[nodiscard]] std::size_t bytes() const {
-    return first_.bytes() + range_end_.bytes() + rows_begin_.bytes() + panel_begin_.bytes() + rows_.bytes() +
-           supernode_of_.bytes() + first_descendant_.bytes() + fundamental_.bytes() + mask_begin_.bytes() +
-           mask_words_.bytes();
+    return of_.bytes() + fundamental_.bytes() + mask_begin_.bytes() + mask_words_.bytes();
   }
 
  private:
-  std::int64_t count_;
-  buffer<Index> first_;
-  buffer<Index> range_end_;
-  buffer<std::int64_t> rows_begin_;
-  buffer<std::int64_t> panel_begin_;
-  buffer<Index> rows_;
-  buffer<Index> supernode_of_;
-  buffer<Index> first_descendant_;
-  buffer<Index> fundamental_;
+  [[nodiscard]] find_supernode_of<Index> find_supernodes() const {
+    return {of_.first.data(), of_.count, of_.supernode_of.data()};
+  }
+
+  supernode_arrays<Index> of_;
+  buffer<Index> fundamental_;  ///< these as in row_masks
   buffer<std::int64_t> mask_begin_;
   buffer<std::uint32_t> mask_words_;
 };

@@ -9,7 +9,6 @@
 #include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/detail/supernodal/analysis/by_tile.hpp"
 #include "sptrsv/detail/supernodal/analysis/columns.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
@@ -201,8 +200,8 @@ buffer<Index> count_begun(const column_view<Index, Offset>& c, const Executor& o
   const auto children = make_buffer<Index>(c.size, on, resource);
   on.fill_bytes(children.data(), 0, children.bytes());
   simt::for_each(on, c.size, count_children<Index, Offset>{c, children.data()});
-  for_each_by_tile<lanes_per_column>(on, c.size + 1,
-                                     mark_fundamental<Index, Offset>{c, children.data(), begun.data()});
+  simt::for_each_by_tile<lanes_per_column>(on, c.size + 1,
+                                           mark_fundamental<Index, Offset>{c, children.data(), begun.data()});
   on.exclusive_scan(begun.data(), begun.data(), c.size + 1, resource);
   return begun;
 }
@@ -233,13 +232,14 @@ device_fundamental<Index> find_fundamental(const column_view<Index, Offset>& c, 
   simt::for_each(on, c.size + 1,
                  describe_fundamental<Index, Offset>{c, f.begun.data(), f.first.data(), f.row_count.data(),
                                                      f.parent.data()});
-  for_each_by_tile<lanes_per_column>(on, f.count,
-                                     mark_nested<Index, Offset>{c, f.first.data(), f.parent.data(),
-                                                                f.nested.data(), &found.data()->not_nested});
+  simt::for_each_by_tile<lanes_per_column>(
+      on, f.count,
+      mark_nested<Index, Offset>{c, f.first.data(), f.parent.data(), f.nested.data(),
+                                 &found.data()->not_nested});
   if (known.row < 0) {
     const auto row_entries = make_buffer<Index>(c.size, on, resource);
     on.fill_bytes(row_entries.data(), 0, row_entries.bytes());
-    for_each_by_tile<lanes_per_column>(
+    simt::for_each_by_tile<lanes_per_column>(
         on, f.count, count_row_entries<Index, Offset>{c, f.first.data(), row_entries.data()});
     simt::find_largest(on, c.size, array_kernels::element_of<Index>{row_entries.data()},
                        &found.data()->longest_row);
@@ -269,26 +269,6 @@ fundamental_supernodes download_fundamental(const device_fundamental<Index>& f, 
   download(f.parent, host.parent);
   download(f.nested, host.nested);
   return host;
-}
-
-/// Returns a copy of the vector in device memory. Synchronises.
-template <class T, class Executor>
-buffer<T> upload(const std::vector<T>& from, const Executor& on, memory_resource& resource) {
-  auto to = make_buffer<T>(static_cast<std::int64_t>(from.size()), on, resource);
-  on.upload(to.data(), from.data(), to.bytes());
-  return to;
-}
-/// Returns a copy of the vector in device memory. The vector stays as it is until a call synchronises.
-template <class T, class Executor>
-buffer<T> begin_upload(const std::vector<T>& from, const Executor& on, memory_resource& resource) {
-  auto to = make_buffer<T>(static_cast<std::int64_t>(from.size()), on, resource);
-  on.begin_upload(to.data(), from.data(), to.bytes());
-  return to;
-}
-/// Returns a copy of the vector in device memory whose elements have the type T. Synchronises.
-template <class T, class Executor>
-buffer<T> upload_as(const std::vector<std::int64_t>& from, const Executor& on, memory_resource& resource) {
-  return upload(std::vector<T>(from.begin(), from.end()), on, resource);
 }
 
 }  // namespace sptrsv::detail::supernodal

@@ -145,7 +145,7 @@ struct supernode_tree {
   /// By supernode: the supernode of the first row below it; -1: none. Meaningless unless `is_nested`.
   std::vector<Index> parent;
   bool is_nested =
-      true;  ///< whether the pattern is that of a complete factor: a supernode needs its children only
+      true;  ///< whether the pattern is that of a complete factor: supernodes need their children only
 
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(parent.size()); }
   [[nodiscard]] std::int64_t columns(std::int64_t s) const { return first[at(s) + 1] - first[at(s)]; }
@@ -181,67 +181,76 @@ struct supernode_tree {
   }
 };
 
+/// A supernode of a plan, as it is cut from a merged one.
+template <class Index>
+struct cut_supernode {
+  Index first;      ///< first column
+  Index range_end;  ///< see supernode_tree
+  Index rows;       ///< rows below it
+  Index parent;     ///< see supernode_tree
+};
+
+/// Returns the tree of supernodes of `size` columns.
+template <class Index>
+supernode_tree<Index> tree_of(const std::vector<cut_supernode<Index>>& made, std::int64_t size,
+                              bool is_nested) {
+  supernode_tree<Index> tree;
+  tree.is_nested = is_nested;
+  const std::size_t count = made.size();
+  tree.first.resize(count + 1, static_cast<Index>(size));
+  tree.range_end.resize(count);
+  tree.rows_begin.resize(count + 1);
+  tree.panel_begin.resize(count + 1);
+  tree.parent.resize(count);
+  for (std::size_t s = 0; s < count; ++s) {
+    tree.first[s] = made[s].first;
+    tree.range_end[s] = made[s].range_end;
+    tree.parent[s] = made[s].parent;
+    const std::int64_t columns =
+        (s + 1 < count ? std::int64_t{made[s + 1].first} : size) - std::int64_t{made[s].first};
+    tree.rows_begin[s + 1] = tree.rows_begin[s] + made[s].rows;
+    tree.panel_begin[s + 1] = tree.panel_begin[s] + panel_row(columns + made[s].rows, columns);
+  }
+  return tree;
+}
+
 /// Cuts the merged supernodes of `size` columns into chains of supernodes of at most `max_width` columns, and
 /// before the columns `cuts`, which ascend.
 template <class Index>
 supernode_tree<Index> cut(const std::vector<merged_columns<Index>>& merged, std::int64_t size, bool is_nested,
                           std::int64_t max_width, const std::vector<std::int64_t>& cuts) {
-  supernode_tree<Index> tree;
-  tree.is_nested = is_nested;
-  const auto resize = [&tree](std::size_t count) {
-    tree.first.resize(count + 1);
-    tree.range_end.resize(count);
-    tree.rows_begin.resize(count + 1);
-    tree.panel_begin.resize(count + 1);
-    tree.parent.resize(count);
-  };
-  resize(merged.size() + static_cast<std::size_t>(size / max_width) +
-         cuts.size());                             // as many as there may be
-  std::vector<Index> first_of(merged.size() + 1);  // by merged supernode: its first supernode
-  std::size_t count = 0;
-  std::int64_t all_rows = 0;
-  std::int64_t all_entries = 0;
+  std::vector<cut_supernode<Index>> made;
+  made.reserve(merged.size() + static_cast<std::size_t>(size / max_width) + cuts.size());
+  std::vector<std::size_t> first_of;  // by merged supernode, and for the end: its first supernode
+  first_of.reserve(merged.size() + 1);
   auto next_cut = cuts.begin();
   for (std::size_t i = 0; i < merged.size(); ++i) {
-    first_of[i] = static_cast<Index>(count);
+    first_of.push_back(made.size());
     const std::int64_t end = i + 1 < merged.size() ? std::int64_t{merged[i + 1].first} : size;
     for (std::int64_t begin = merged[i].first; begin < end;) {
-      while (next_cut != cuts.end() && *next_cut <= begin) {
-        ++next_cut;
-      }
-      std::int64_t stop = std::min(end, begin + max_width);
-      stop = next_cut != cuts.end() ? std::min(stop, *next_cut) : stop;
-      const std::int64_t columns = stop - begin;
-      const std::int64_t rows = end - stop + merged[i].rows;
-      tree.first[count] = static_cast<Index>(begin);
-      tree.range_end[count] = static_cast<Index>(end);
-      tree.rows_begin[count] = all_rows;
-      tree.panel_begin[count] = all_entries;
-      all_rows += rows;
-      all_entries += panel_row(columns + rows, columns);
-      begin = stop;
-      ++count;
+      next_cut = std::upper_bound(next_cut, cuts.end(), begin);
+      const std::int64_t widest = std::min(end, begin + max_width);
+      const std::int64_t stop = next_cut != cuts.end() ? std::min(widest, *next_cut) : widest;
       // A supernode in the middle of a range is followed by its parent. The last one gets its own below.
-      tree.parent[count - 1] = static_cast<Index>(count);
+      made.push_back({static_cast<Index>(begin), static_cast<Index>(end),
+                      static_cast<Index>(end - stop + merged[i].rows), static_cast<Index>(made.size() + 1)});
+      begin = stop;
     }
   }
-  first_of[merged.size()] = static_cast<Index>(count);
-  tree.first[count] = static_cast<Index>(size);
-  tree.rows_begin[count] = all_rows;
-  tree.panel_begin[count] = all_entries;
-  resize(count);
+  first_of.push_back(made.size());
   for (std::size_t i = 0; i < merged.size(); ++i) {
     Index parent = -1;
     if (merged[i].parent >= 0) {
       const auto above = static_cast<std::size_t>(merged[i].parent);
-      parent = first_of[above];
-      while (parent + 1 < first_of[above + 1] && tree.first[at(parent) + 1] <= merged[i].parent_column) {
-        ++parent;
+      std::size_t s = first_of[above];
+      while (s + 1 < first_of[above + 1] && made[s + 1].first <= merged[i].parent_column) {
+        ++s;
       }
+      parent = static_cast<Index>(s);
     }
-    tree.parent[at(first_of[i + 1]) - 1] = parent;
+    made[first_of[i + 1] - 1].parent = parent;
   }
-  return tree;
+  return tree_of(made, size, is_nested);
 }
 
 }  // namespace sptrsv::detail::supernodal

@@ -22,28 +22,37 @@ class forest_lists {
     if (list.forests.empty()) {
       return;
     }
-    forests_ = begin_upload(list.forests, on, resource);
+    const auto make = [&](auto element, std::int64_t count) {
+      return arrays_.make<decltype(element)>(count, on, resource);
+    };
+    const auto forest_count = static_cast<std::int64_t>(list.forests.size());
+    auto* const forests = make(forest{}, forest_count);
+    on.begin_upload(forests, list.forests.data(), list.forests.size() * sizeof(forest));
     const auto places = begin_upload(list.places, on, resource);
-    outside_rows_ = make_buffer<Offset>(list.outside_rows, on, resource);
-    level_begin_ = make_buffer<std::int32_t>(list.levels, on, resource);
+    auto* const outside_rows = make(Offset{}, list.outside_rows);
+    auto* const level_begin = make(std::int32_t{}, list.levels);
+    forest_product* products = nullptr;
+    forest_column* columns = nullptr;
+    forest_node* nodes = nullptr;
+    std::uint16_t* local_rows = nullptr;
     if (backward) {
       // Bulk copies read up to the next multiple of 16 bytes.
-      columns_ = make_buffer<forest_column>(list.items + 3, on, resource);
-      on.fill_bytes(columns_.data() + list.items, 0, 3 * sizeof(forest_column));
-      nodes_ = make_buffer<forest_node>(list.nodes, on, resource);
-      local_rows_ = make_buffer<std::uint16_t>(list.rows + 7, on, resource);
-      on.fill_bytes(local_rows_.data() + list.rows, 0, 7 * sizeof(std::uint16_t));
+      columns = make(forest_column{}, list.items + 3);
+      on.fill_bytes(columns + list.items, 0, 3 * sizeof(forest_column));
+      nodes = make(forest_node{}, list.nodes);
+      local_rows = make(std::uint16_t{}, list.rows + 7);
+      on.fill_bytes(local_rows + list.rows, 0, 7 * sizeof(std::uint16_t));
     } else {
-      products_ = make_buffer<forest_product>(list.items + 1, on, resource);
-      on.fill_bytes(products_.data() + list.items, 0, sizeof(forest_product));
+      products = make(forest_product{}, list.items + 1);
+      on.fill_bytes(products + list.items, 0, sizeof(forest_product));
     }
+    view_ = {forests, forest_count, products, columns, nodes, local_rows, level_begin, outside_rows};
     const auto scratch = make_buffer<std::uint64_t>(2 * list.items, on, resource);
     const auto last_level = make_buffer<std::int32_t>(backward ? 0 : size, on, resource);
     const auto build = [&](auto agent) {
-      on.template launch<decltype(agent)>(
-          simt::block_count(static_cast<std::int64_t>(list.forests.size()), 1),
-          {of, forests_.data(), places.data(), scratch.data(), last_level.data(), products_.data(),
-           columns_.data(), nodes_.data(), local_rows_.data(), level_begin_.data(), outside_rows_.data()});
+      on.template launch<decltype(agent)>(simt::block_count(forest_count, 1),
+                                          {of, forests, places.data(), scratch.data(), last_level.data(),
+                                           products, columns, nodes, local_rows, level_begin, outside_rows});
     };
     if (backward) {
       build(forest_list_agent<Index, Offset, true>{});
@@ -52,25 +61,12 @@ class forest_lists {
     }
   }
 
-  [[nodiscard]] forests_view<Offset> view() const {
-    return {forests_.data(),     static_cast<std::int64_t>(forests_.size()),
-            products_.data(),    columns_.data(),
-            nodes_.data(),       local_rows_.data(),
-            level_begin_.data(), outside_rows_.data()};
-  }
-  [[nodiscard]] std::size_t bytes() const {
-    return forests_.bytes() + products_.bytes() + columns_.bytes() + nodes_.bytes() + local_rows_.bytes() +
-           level_begin_.bytes() + outside_rows_.bytes();
-  }
+  [[nodiscard]] const forests_view<Offset>& view() const { return view_; }
+  [[nodiscard]] std::size_t bytes() const { return arrays_.bytes(); }
 
  private:
-  buffer<forest> forests_;
-  buffer<forest_product> products_;
-  buffer<forest_column> columns_;
-  buffer<forest_node> nodes_;
-  buffer<std::uint16_t> local_rows_;
-  buffer<std::int32_t> level_begin_;
-  buffer<Offset> outside_rows_;
+  device_arrays arrays_;
+  forests_view<Offset> view_{};
 };
 
 }  // namespace sptrsv::detail::supernodal

@@ -9,14 +9,8 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// Solves one pack after the other, each as backward_agent does: for a supernode J with the rows R below it
-///
-///   1. Begin to copy the panel to shared memory, once for all packs.
-///   2. For each row of the panel: z = alpha b in the diagonal block, and x below it, which other supernodes
-///      hand over. The team takes as many rows at a time as it has threads.
-///   3. Add the product of the transposed panel with z. Octets are 8 columns of the panel.
-///   4. For each column, add the sums of the warps of a group, divide by the pivot, hand over x and store it.
-///   5. Reset x in the other half of the double buffer to pending.
+/// Solves one pack after the other, each in the steps of backward_agent, but the panel is copied once for all
+/// packs. The products are those of octets of 8 columns of the panel with a pack.
 ///
 /// A large panel is shared by tiles of its rows, which hand over their sums; tasks of kind `sums` then do
 /// steps 4 and 5. A component of x is stored after all tiles of its supernode have read b, so x may be b.

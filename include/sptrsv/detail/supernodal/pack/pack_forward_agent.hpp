@@ -10,18 +10,9 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// Solves one pack after the other, each as forward_agent does: for a supernode J with the rows R below it
-///
-///   1. Begin to copy the panel to shared memory, once for all packs.
-///   2. For each column: f = alpha b + the contributions of other supernodes; g = f / pivot. All g of the
-///      supernode stand in shared memory then.
-///   3. For each row of the diagonal block: x = g + the row of V times g.
-///   4. For each row below: hand over the row of -C_RJ V times g, plus the contributions that other
-///      supernodes sent to this row of J, as the contribution of J.
-///   5. Reset the contributions in the other half of the double buffer to pending.
-///
-/// Steps 3 and 4 are products of octets of 8 rows with a pack. Different blocks may work on different packs
-/// at the same time.
+/// Solves one pack after the other, each in the steps of forward_agent, but the panel is copied once for all
+/// packs. The products with the panel are those of octets of 8 rows with a pack. Different blocks may work on
+/// different packs at the same time. Blocks that share a panel take g from tasks of kind `sums`.
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 template <class Tuning, class Scalar, class Index, class Offset>

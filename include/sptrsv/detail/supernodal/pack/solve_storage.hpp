@@ -10,128 +10,102 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// What solves in packs have in a workspace: their tasks, because the memory of a solver does not depend on
-/// the number of right-hand sides, and a double buffer.
-template <class Scalar>
-class pack_storage {
-  using pair = rhs_pair<Scalar>;
-
- public:
-  /// `values`: number of values that blocks hand to each other for one right-hand side.
-  template <class Executor>
-  pack_storage(const task_list& list, std::int64_t values, std::int64_t max_rhs, const Executor& on,
-               memory_resource& resource)
-      : tasks_(make_buffer<task>(static_cast<std::int64_t>(list.tasks.size()), on, resource)),
-        small_(make_buffer<supernode>(static_cast<std::int64_t>(list.small.size()), on, resource)),
-        sharers_(list.sharers),
-        buffers_(checked_product(values, pack_pairs), pack_count(max_rhs), on, resource),
-        found_tickets_(make_buffer<unsigned long long>(1, on, resource)) {
-    on.upload(tasks_.data(), list.tasks.data(), tasks_.bytes());
-    on.upload(small_.data(), list.small.data(), small_.bytes());
-    on.fill_bytes(found_tickets_.data(), 0xff, found_tickets_.bytes());
-  }
-
-  /// Enqueues the state before the first solve.
-  template <class Executor>
-  void reset(const Executor& on) {
-    buffers_.reset(on);
-    on.fill_bytes(found_tickets_.data(), 0xff, found_tickets_.bytes());
-  }
-
-  /// Sets what is in this memory in the parameters of a solve.
-  template <class Index, class Offset>
-  void set(pack_params<Scalar, Index, Offset>& p) const {
-    p.tasks = tasks_.data();
-    p.small = small_.data();
-    p.packs = buffers_.buffers();
-    p.found_tickets = found_tickets_.data();
-    p.sharers = sharers_;
-  }
-
-  /// Returns how many tickets of solves without packs the last solve has found; the largest number if there
-  /// was no solve. Synchronises.
-  template <class Executor>
-  [[nodiscard]] unsigned long long found_tickets(const Executor& on) const {
-    unsigned long long found = 0;
-    on.download(&found, found_tickets_.data(), sizeof(found));
-    return found;
-  }
-  /// Returns the smallest substitution index whose x is not finite in the last solve; -1 if there is none.
-  /// Synchronises.
-  template <class Executor>
-  [[nodiscard]] std::int64_t first_nonfinite_index(const Executor& on) const {
-    return buffers_.first_nonfinite_index(static_cast<std::uint32_t>(tasks_.size()) * sharers_, on);
-  }
-
-  /// Returns the size in memory.
-  [[nodiscard]] static std::size_t bytes(const task_list& list, std::int64_t values, std::int64_t max_rhs) {
-    return list.tasks.size() * sizeof(task) + list.small.size() * sizeof(supernode) +
-           sizeof(unsigned long long) +
-           double_buffer_storage<pair>::bytes(checked_product(values, pack_pairs), pack_count(max_rhs));
-  }
-
- private:
-  buffer<task> tasks_;
-  buffer<supernode> small_;
-  std::uint32_t sharers_;
-  double_buffer_storage<pair> buffers_;
-  buffer<unsigned long long> found_tickets_;
-};
-
 /// Owns the memory of a workspace. Solves in one sweep, of few right-hand sides, and solves in packs have a
 /// double buffer each, because they have different blocks and hand over different values: so a double buffer
 /// never sees a solve of the other kind.
 template <class Scalar>
 class solve_storage {
+  using pair = rhs_pair<Scalar>;
+
  public:
   /// `values`: number of values that blocks hand to each other for one right-hand side, `rhs`: largest number
   /// of right-hand sides, both for solves in one sweep.
   template <class Executor>
   solve_storage(std::int64_t values, std::int64_t rhs, const Executor& on, memory_resource& resource)
       : sweep_(values, rhs, on, resource) {}
-  /// The same, and for solves in packs, too; see pack_storage.
+  /// The same, and for solves in packs, too: `list` has their tasks, `pack_values` is their `values`.
   template <class Executor>
   solve_storage(std::int64_t values, std::int64_t rhs, const task_list& list, std::int64_t pack_values,
                 std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : sweep_(values, rhs, on, resource), packs_(std::in_place, list, pack_values, max_rhs, on, resource) {}
+      : sweep_(values, rhs, on, resource),
+        packs_(pack_arrays{upload(list.tasks, on, resource),
+                           upload(list.small, on, resource),
+                           list.sharers,
+                           {checked_product(pack_values, pack_pairs), pack_count(max_rhs), on, resource},
+                           make_buffer<unsigned long long>(1, on, resource)}) {
+    forget_tickets(on);
+  }
 
   /// Enqueues the state before the first solve.
   template <class Executor>
   void reset(const Executor& on) {
     sweep_.reset(on);
     if (packs_) {
-      packs_->reset(on);
+      packs_->buffers.reset(on);
+      forget_tickets(on);
     }
   }
 
   /// Returns the buffers of solves in one sweep.
   [[nodiscard]] double_buffer<Scalar> sweep() const { return sweep_.buffers(); }
-  /// Returns the memory of solves in packs.
-  [[nodiscard]] const pack_storage<Scalar>& packs() const { return *packs_; }
+  /// Sets the memory of solves in packs in the parameters of a solve.
+  template <class Index, class Offset>
+  void set_packs(pack_params<Scalar, Index, Offset>& p) const {
+    p.tasks = packs_->tasks.data();
+    p.small = packs_->small.data();
+    p.packs = packs_->buffers.buffers();
+    p.sweep_tickets = &sweep_.buffers().state->tickets;
+    p.found_tickets = packs_->found_tickets.data();
+    p.sharers = packs_->sharers;
+  }
 
   /// Returns the smallest substitution index whose x is not finite in the last solve; -1 if there is none.
   /// `blocks`: of a solve in one sweep. Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t blocks, const Executor& on) const {
-    return last_had_packs(on) ? packs_->first_nonfinite_index(on) : sweep_.first_nonfinite_index(blocks, on);
+    if (packs_) {
+      unsigned long long drawn = 0;
+      unsigned long long found = 0;
+      on.download(&drawn, &sweep_.buffers().state->tickets, sizeof(drawn));
+      on.download(&found, packs_->found_tickets.data(), sizeof(found));
+      if (drawn == found) {  // no solve in one sweep came after the last solve in packs
+        const auto tasks = static_cast<std::uint32_t>(packs_->tasks.size());
+        return packs_->buffers.first_nonfinite_index(tasks * packs_->sharers, on);
+      }
+    }
+    return sweep_.first_nonfinite_index(blocks, on);
   }
   /// Returns the word of device memory for questions of status(), see simt::any_of.
   [[nodiscard]] std::uint32_t* status_flag() const { return sweep_.status_flag(); }
 
+  /// Returns how much memory solves in packs have.
+  [[nodiscard]] static std::size_t pack_bytes(const task_list& list, std::int64_t values,
+                                              std::int64_t max_rhs) {
+    return list.tasks.size() * sizeof(task) + list.small.size() * sizeof(supernode) +
+           sizeof(unsigned long long) +
+           double_buffer_storage<pair>::bytes(checked_product(values, pack_pairs), pack_count(max_rhs));
+  }
+
  private:
-  /// Returns whether no solve in one sweep came after the last solve in packs.
+  /// What solves in packs have: their tasks, because the memory of a solver does not depend on the number of
+  /// right-hand sides, and a double buffer.
+  struct pack_arrays {
+    buffer<task> tasks;
+    buffer<supernode> small;
+    std::uint32_t sharers;
+    double_buffer_storage<pair> buffers;
+    /// How many tickets of solves in one sweep the last solve in packs has found; the largest number if there
+    /// was no solve.
+    buffer<unsigned long long> found_tickets;
+  };
+
   template <class Executor>
-  [[nodiscard]] bool last_had_packs(const Executor& on) const {
-    if (!packs_) {
-      return false;
-    }
-    unsigned long long tickets = 0;
-    on.download(&tickets, &sweep_.buffers().state->tickets, sizeof(tickets));
-    return tickets == packs_->found_tickets(on);
+  void forget_tickets(const Executor& on) {
+    on.fill_bytes(packs_->found_tickets.data(), 0xff, packs_->found_tickets.bytes());
   }
 
   double_buffer_storage<Scalar> sweep_;
-  std::optional<pack_storage<Scalar>> packs_;
+  std::optional<pack_arrays> packs_;
 };
 
 }  // namespace sptrsv::detail::supernodal

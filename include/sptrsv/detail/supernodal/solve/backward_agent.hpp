@@ -35,7 +35,6 @@ struct backward_agent {
   using product = backward_product<Tuning, Scalar, Index, Offset, Columns>;
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps = product::warps;
-  static constexpr int strip_columns = product::strip_columns;
   static_assert(Tuning::tile_bytes >= strip_columns * static_cast<int>(sizeof(Scalar)),
                 "supernodal_tuning: tile_bytes must hold 32 entries");
   static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);

@@ -13,7 +13,6 @@ template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct backward_product {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps = block_threads / 32;
-  static constexpr int strip_columns = 32;
   using params = solve_params<Scalar, Index, Offset>;
 
   /// Adds the products of `count` entries of a column with z, those of every warps-th row from row `i` of the

@@ -72,13 +72,15 @@ struct panel_space {
   [[nodiscard]] std::int64_t block_entries() const {
     return (bytes() - slack) / static_cast<int>(sizeof(Scalar));
   }
-  /// Returns the largest number of rows of `columns` entries each for a block, copied without slack.
-  [[nodiscard]] std::int64_t strip_rows(int columns) const {
-    return bytes() / (columns * static_cast<int>(sizeof(Scalar)));
-  }
   /// Returns the largest number of entries for a warp.
   [[nodiscard]] std::int64_t warp_entries() const {
     return (warp_bytes - slack) / static_cast<int>(sizeof(Scalar));
+  }
+  /// Returns what a task may have. Strips are copied without slack.
+  [[nodiscard]] task_limits limits() const {
+    return {Tuning::block_threads, warp_entries(),
+            block_entries(),       Tuning::block_threads,
+            strip_columns,         bytes() / (strip_columns * static_cast<int>(sizeof(Scalar)))};
   }
 };
 

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
@@ -108,51 +110,38 @@ struct part_lists {
   part_range rows{};     ///< for product_agent
 };
 
-/// Lists the parts. `before`: by count of count_parts, and for the end, the sum of the counts before; on the
-/// host, and on the device, where it is overwritten. Only enqueues.
-template <class Index, class Executor>
-part_lists list_parts(const supernodes<Index>& of, const part_sizes& sizes,
-                      const std::vector<std::int64_t>& before, const buffer<std::int64_t>& next,
-                      const Executor& on, memory_resource& resource) {
+/// Lists the parts. `tree`: the address of the supernode_tree if the host has the supernodes, too; nullptr:
+/// the device counts the parts. Synchronises.
+template <class Tree, class Index, class Executor>
+part_lists list_parts(Tree tree, const supernodes<Index>& of, const part_sizes& sizes, const Executor& on,
+                      memory_resource& resource) {
   const auto width = static_cast<std::size_t>(sizes.max_width);
+  std::vector<std::int64_t> before(2 * width + 1);  // by kind and width, and for the end
+  const auto next = make_buffer<std::int64_t>(2 * sizes.max_width + 1, on, resource);
+  if constexpr (!std::is_null_pointer_v<Tree>) {
+    for (std::int64_t s = 0; s < tree->count(); ++s) {
+      const supernode node = tree->node(s);
+      if (sizes.is_wide(node)) {
+        const std::size_t of_class = at(sizes.class_of(node));
+        before[of_class + 1] += sizes.column_parts(node);
+        before[width + of_class + 1] += sizes.row_parts(node);
+      }
+    }
+    std::partial_sum(before.begin(), before.end(), before.begin());
+    on.upload(next.data(), before.data(), next.bytes());
+  } else {
+    on.fill_bytes(next.data(), 0, next.bytes());
+    simt::for_each(on, of.count, count_parts<Index>{of, sizes, next.data()});
+    on.exclusive_scan(next.data(), next.data(), 2 * sizes.max_width + 1, resource);
+    on.download(before.data(), next.data(), next.bytes());
+  }
   const std::size_t small = width > small_columns ? width - small_columns : 0;  // their first class
   part_lists made{make_buffer<panel_part>(before.back(), on, resource)};
   made.columns = {made.parts.data(), before[width], before[small]};
   made.rows = {made.parts.data() + before[width], before.back() - before[width],
                before[width + small] - before[width]};
-  for_each_by_tile<8>(on, of.count, write_parts<Index>{of, sizes, next.data(), made.parts.data()});
+  simt::for_each_by_tile<8>(on, of.count, write_parts<Index>{of, sizes, next.data(), made.parts.data()});
   return made;
-}
-
-/// Lists the parts of supernodes that are on the device only. Synchronises.
-template <class Index, class Executor>
-part_lists list_parts(const supernodes<Index>& of, const part_sizes& sizes, const Executor& on,
-                      memory_resource& resource) {
-  const auto counts = make_buffer<std::int64_t>(2 * sizes.max_width + 1, on, resource);
-  on.fill_bytes(counts.data(), 0, counts.bytes());
-  simt::for_each(on, of.count, count_parts<Index>{of, sizes, counts.data()});
-  on.exclusive_scan(counts.data(), counts.data(), 2 * sizes.max_width + 1, resource);
-  std::vector<std::int64_t> before(counts.size());
-  on.download(before.data(), counts.data(), counts.bytes());
-  return list_parts(of, sizes, before, counts, on, resource);
-}
-
-/// Lists the parts of supernodes that are on the host, too. Synchronises.
-template <class Index, class Executor>
-part_lists list_parts(const supernode_tree<Index>& tree, const supernodes<Index>& of, const part_sizes& sizes,
-                      const Executor& on, memory_resource& resource) {
-  const auto width = static_cast<std::size_t>(sizes.max_width);
-  std::vector<std::int64_t> before(2 * width + 1);
-  for (std::int64_t s = 0; s < tree.count(); ++s) {
-    const supernode node = tree.node(s);
-    if (sizes.is_wide(node)) {
-      const auto of_class = static_cast<std::size_t>(sizes.class_of(node));
-      before[of_class + 1] += sizes.column_parts(node);
-      before[width + of_class + 1] += sizes.row_parts(node);
-    }
-  }
-  std::partial_sum(before.begin(), before.end(), before.begin());
-  return list_parts(of, sizes, before, upload(before, on, resource), on, resource);
 }
 
 }  // namespace sptrsv::detail::supernodal

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/supernodal/analysis/columns.hpp"
+#include "sptrsv/detail/supernodal/analysis/stored_values.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
 
 namespace sptrsv::detail::supernodal {

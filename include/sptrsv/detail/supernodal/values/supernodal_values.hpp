@@ -76,7 +76,7 @@ class panel_values {
   /// As the other constructor, for a tree on the host.
   panel_values(const supernode_tree<Index>& tree, std::int64_t pivots, const Executor& on,
                memory_resource& resource)
-      : panel_values(list_parts(tree, upload_tree(tree, on, resource).view(), parts, on, resource),
+      : panel_values(list_parts(&tree, upload_tree(tree, on, resource).of.view(), parts, on, resource),
                      tree.count(), tree.first.back(), tree.panel_begin.back(), pivots, on, resource) {}
 
   /// Computes the panels from the values of the stored matrix. `last`: see find_grown. Only enqueues.
@@ -98,7 +98,7 @@ class panel_values {
       on.template launch<small_invert>(simt::block_count(columns.small(), 1),
                                        {from, columns.small_parts(), panels_.data(), norms_.data()});
     }
-    for_each_by_tile<32>(
+    simt::for_each_by_tile<32>(
         on, columns.wide * invert::side,
         measure_inverses<Scalar, Index>{of, columns.parts, invert::side, panels_.data(), norms_.data()});
     if (rows.wide > 0) {

@@ -1,0 +1,137 @@
+// Runs of columns of C that continue each other: step 1 of row_columns.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/simt/scan.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// The rows of the strictly lower triangle C, columns ascending, in a stored matrix that has them sorted.
+template <class Index, class Offset>
+struct stored_rows {
+  std::int64_t size;
+  const Offset* counted;  ///< by row of C, size + 1: entries of the rows before
+  const Offset* offsets;  ///< of the stored matrix
+  const Index* indices;
+  bool mirrored;  ///< row i of C is row size - 1 - i of the stored matrix
+
+  /// Returns the distance of the entries of a row: 1 or -1.
+  [[nodiscard]] SPTRSV_HOST_DEVICE int step() const { return mirrored ? -1 : 1; }
+  /// Returns where the first entry of a row stands.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t begin(Context& ctx, std::int64_t row) const {
+    return mirrored ? static_cast<std::int64_t>(ctx.load_constant(offsets + size - row)) - 1
+                    : static_cast<std::int64_t>(ctx.load_constant(offsets + row));
+  }
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t count(Context& ctx, std::int64_t row) const {
+    return static_cast<std::int64_t>(ctx.load_constant(counted + row + 1)) -
+           static_cast<std::int64_t>(ctx.load_constant(counted + row));
+  }
+  /// Returns the column of entry `t` of the row that begins at `begin`.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t column(Context& ctx, std::int64_t begin, std::int64_t t) const {
+    const auto index = static_cast<std::int64_t>(ctx.load_constant(indices + begin + step() * t));
+    return mirrored ? size - 1 - index : index;
+  }
+};
+
+/// Calls use(t, column, is_present) for the entries of a row, by a tile of lanes, all lanes together. A lane
+/// loads several columns before it uses the first of them. `load(t)`: called for entries that are there.
+template <class Tile, class Load, class Use>
+SPTRSV_DEVICE void for_row_entries(const Tile& tile, std::int64_t count, const Load& load, const Use& use) {
+  constexpr int at_once = 4;
+  for (std::int64_t first = 0; first < count; first += at_once * Tile::lanes) {
+    decltype(load(std::int64_t{0})) loaded[at_once] = {};
+    SPTRSV_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      const std::int64_t t = first + i * Tile::lanes + tile.rank();
+      if (t < count) {
+        loaded[i] = load(t);
+      }
+    }
+    SPTRSV_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      const std::int64_t t = first + i * Tile::lanes + tile.rank();
+      use(t, loaded[i], t < count);
+    }
+  }
+}
+
+/// Marks the columns that do not continue the column before. Runs once per row, by a tile of lanes.
+template <class Index, class Offset>
+struct mark_runs {
+  stored_rows<Index, Offset> c;
+  Index* begins;  ///< by column; zero before, 1 if a run begins
+
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t row) const {
+    const std::int64_t begin = c.begin(ctx, row);
+    const std::int64_t count = c.count(ctx, row);
+    struct neighbours {
+      std::int64_t before;
+      std::int64_t column;
+    };
+    // The last entry has the diagonal entry as its neighbour.
+    for_row_entries(
+        tile, count + 1,
+        [&](std::int64_t t) {
+          return neighbours{t > 0 ? c.column(ctx, begin, t - 1) : -1,
+                            t < count ? c.column(ctx, begin, t) : row};
+        },
+        [&](std::int64_t t, const neighbours& n, bool is_present) {
+          if (is_present && (t == 0 || n.column != n.before + 1)) {
+            ctx.store_relaxed(begins + n.column, Index{1});
+            if (t > 0) {
+              ctx.store_relaxed(begins + n.before + 1, Index{1});
+            }
+          }
+        });
+  }
+};
+
+/// The runs of columns, as kernels see them.
+template <class Index>
+struct column_runs {
+  const Index* begins;  ///< by column: 1 if a run begins
+  const Index* begun;   ///< by column, size + 1: how many runs begin before it
+
+  template <class Context>
+  SPTRSV_DEVICE bool begin(Context& ctx, std::int64_t column) const {
+    return ctx.load_constant(begins + column) != 0;
+  }
+  /// Returns the number of the run of a column.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t of(Context& ctx, std::int64_t column) const {
+    return static_cast<std::int64_t>(ctx.load_constant(begun + column + 1)) - 1;
+  }
+};
+
+/// Numbers the runs and writes their first columns, in a scan. Runs once per column and once for the end.
+template <class Index>
+struct number_runs {
+  const Index* begins;  ///< see column_runs; zero for the end
+  std::int64_t size;
+  Index* begun;       ///< see column_runs
+  Index* first;       ///< by run, and for the end
+  std::int64_t* all;  ///< output: number of runs
+
+  template <class Context>
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t column) const {
+    return {static_cast<std::int64_t>(ctx.load_constant(begins + column))};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t column, const simt::counted& begin,
+                           std::int64_t before) const {
+    ctx.store(begun + column, static_cast<Index>(before));
+    if (begin.count > 0 || column == size) {
+      ctx.store(first + before, static_cast<Index>(column));
+    }
+    if (column == size) {
+      ctx.store(all, before);
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::supernodal
