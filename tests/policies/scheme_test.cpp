@@ -244,12 +244,13 @@ struct tiny_table {
   static constexpr const char* schemes[2] = {"ng=2", "ng=4 alpha_level=0"};
   static constexpr float mean[10] = {};
   static constexpr float deviation[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  static constexpr float weights_1[1][2][10] = {{{1}, {-1}}};
-  static constexpr float bias_1[1][2] = {{-2, 2}};
-  static constexpr float weights_2[1][2][2] = {{{1, 0}, {0, 1}}};
-  static constexpr float bias_2[1][2] = {};
-  static constexpr float weights_3[1][2][2] = {{{0, 1}, {1, 0}}};
-  static constexpr float bias_3[1][2] = {};
+  static constexpr int members = 1;
+  static constexpr float weights_1[2 * 10] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1};
+  static constexpr float bias_1[2] = {-2, 2};
+  static constexpr float weights_2[2 * 2] = {1, 0, 0, 1};
+  static constexpr float bias_2[2] = {};
+  static constexpr float weights_3[2 * 2] = {0, 1, 1, 0};
+  static constexpr float bias_3[2] = {};
 };
 
 /// Three networks that ignore their input: one gives the first scheme a high probability, two give the second
@@ -258,12 +259,13 @@ struct voting_table {
   static constexpr const char* schemes[2] = {"ng=2", "ng=4"};
   static constexpr float mean[10] = {};
   static constexpr float deviation[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  static constexpr float weights_1[3][2][10] = {};
-  static constexpr float bias_1[3][2] = {};
-  static constexpr float weights_2[3][2][2] = {};
-  static constexpr float bias_2[3][2] = {};
-  static constexpr float weights_3[3][2][2] = {};
-  static constexpr float bias_3[3][2] = {{100, 0}, {0, 1.1F}, {0, 1.1F}};
+  static constexpr int members = 3;
+  static constexpr float weights_1[3 * 2 * 10] = {};
+  static constexpr float bias_1[3 * 2] = {};
+  static constexpr float weights_2[3 * 2 * 2] = {};
+  static constexpr float bias_2[3 * 2] = {};
+  static constexpr float weights_3[3 * 2 * 2] = {};
+  static constexpr float bias_3[3 * 2] = {100, 0, 0, 1.1F, 0, 1.1F};
 };
 
 TEST(SchemeModel, TakesTheHighestScoreThatCanBeLaunched) {

@@ -48,13 +48,7 @@ class Training(SchemesTest):
         self.assertEqual(status, 0, output)
         text = header.read_text(encoding="utf-8")
         self.assertEqual(set(re.findall(r'"(nw=[^"]*)"', text)), {WARP, LANE})
-        for declared in (
-            "mean[10]",
-            "weights_1[5][24][10]",
-            "weights_2[5][24][24]",
-            "weights_3[5][2][24]",
-            "bias_3[5][2]",
-        ):
+        for declared in ("members = 5", "mean[10]", "weights_1[1200]", "weights_2[2880]", "weights_3[240]", "bias_3[10]"):
             self.assertIn(declared, text)
         self.assertIn("24 systems on A GPU", text)
 
