@@ -113,7 +113,7 @@ class Model:
     biases: list[np.ndarray]
 
     def order(self, features: np.ndarray) -> np.ndarray:
-        """Returns the schemes by falling likelihood, as likeliest_schemes of include/sptrsv/detail/papers/scheme/model.hpp."""
+        """Returns the schemes by falling likelihood, as likeliest_schemes of detail/papers/scheme/model.hpp."""
         start = (np.log1p(features) - self.mean) / self.deviation
         likely = np.zeros((len(features), self.biases[-1].shape[1]))
         for member in range(len(self.biases[0])):
@@ -277,8 +277,8 @@ def array_of(name: str, values: np.ndarray, width: int = 120) -> str:
 def header(model: Model, schemes: Sequence[str], origin: str) -> str:
     texts = ",\n".join(f'      "{scheme}"' for scheme in schemes)
     parts = [
-        "// The constants of the model of policy::scheme. Written by `python3 benchmarks/python train-schemes`. Weights are by",
-        "// member, output and input, biases by member and output.",
+        "// The constants of the model of policy::scheme. Written by `python3 benchmarks/python train-schemes`.",
+        "// Weights are by member, output and input, biases by member and output.",
         f"// {origin}",
         "// clang-format off",
         "#pragma once",
