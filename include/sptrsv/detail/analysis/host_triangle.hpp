@@ -86,6 +86,15 @@ struct host_triangle {
     }
     return longest;
   }
+  /// Returns the number of entries of the longest column.
+  [[nodiscard]] std::int64_t longest_column() const {
+    std::vector<std::int64_t> lengths(at(size()), 0);
+    std::int64_t longest = 0;
+    for (const Index column : columns) {
+      longest = std::max(longest, ++lengths[at(column)]);
+    }
+    return longest;
+  }
 };
 
 /// Builds the triangle of a valid pattern (validate_on_host). The entries of a row stand in the order in
