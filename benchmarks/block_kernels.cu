@@ -21,6 +21,7 @@
 #include "common/measurement/placement.hpp"
 #include "common/systems/matrix_source.hpp"
 #include "common/systems/seeded_values.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/host/structure.hpp"
 #include "sptrsv/policy/column_block.hpp"

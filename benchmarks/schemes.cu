@@ -25,6 +25,7 @@
 #include "common/measurement/placement.hpp"
 #include "common/systems/matrix_source.hpp"
 #include "common/systems/seeded_values.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/scheme/search.hpp"

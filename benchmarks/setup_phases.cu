@@ -4,6 +4,7 @@
 // Parallel Implementations of Sparse Triangular Solves for GPU Architectures, 2020. It also checks that all
 // levels are equal.
 #include <cuda_runtime.h>
+#include <array>
 
 #include <chrono>
 #include <cstdint>
@@ -123,7 +124,9 @@ void measure_gpu(const triangle& t, const std::vector<index>& expected, row& mad
   made.gpu.kahn = time_on(on, [&] { kahn = kahn_levels_on_device(columns, degrees, on, resource); });
   made.gpu.rows = time_on(on, [&] {
     // Without a limit: the search of a small system would be continued on the host.
-    levels = order_by_level(levels_of_rows(d, on, resource, false, {}), on, resource);
+    const std::array<const device_triangle<index, index>*, 1> rows{&d};
+    levels = order_by_level(levels_of_rows(rows, false, std::array{search_limit{}}, on, resource)[0], on,
+                            resource);
   });
   const auto seen = [&](const device_levels<index>& of) {
     return level_of_rows(sptrsv::to_host(of.level_offsets, cudaStream_t{}),

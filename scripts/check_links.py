@@ -105,11 +105,12 @@ def report_speedups(text):
     """Returns the mean speed-ups of the report by (class of rows per level, policy); the summary has the class all."""
     found = {}
     for header, *rows in tables(text):
-        if "mean speed-up" in header and header[0] in ("policy", "rows per level"):
-            mean = header.index("mean speed-up")
+        if header[0] == "policy" and "mean speed-up" in header:
+            found |= {("all", row[0]): row[header.index("mean speed-up")] for row in rows}
+        if header[:2] == ["rows per level", "problems"]:
             for row in rows:
-                key = ("all", row[0]) if header[0] == "policy" else (CLASSES.get(row[0], row[0]), row[1])
-                found[key] = row[mean]
+                for policy, mean in zip(header[2:], row[2:], strict=True):
+                    found.setdefault((CLASSES.get(row[0], row[0]), policy), mean)  # a table of worst cases follows
     return found
 
 

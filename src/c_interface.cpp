@@ -11,65 +11,57 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "sptrsv.h"
 #include "sptrsv/any/any_policy.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 
+namespace {
+
+/// A class any_* for each type of values and of indices.
+template <template <class, class> class Any>
+using for_each_type =
+    std::variant<Any<float, std::int32_t>, Any<float, std::int64_t>,  //
+                 Any<double, std::int32_t>, Any<double, std::int64_t>, Any<std::complex<float>, std::int32_t>,
+                 Any<std::complex<float>, std::int64_t>, Any<std::complex<double>, std::int32_t>,
+                 Any<std::complex<double>, std::int64_t>>;
+template <class Value, class Index>
+using solver_of = sptrsv::any_solver<Value, Index>;
+template <class Value, class Index>
+using factors_of = sptrsv::any_factors<Value, Index>;
+template <class Value, class Index>
+using incomplete_of = sptrsv::any_incomplete<Value, Index>;
+template <class Value, class Index>
+using batch_of = sptrsv::any_batch<Value, Index>;
+
+}  // namespace
+
 struct sptrsv_workspace {
-  virtual ~sptrsv_workspace() = default;
+  sptrsv::detail::any_workspace held;
 };
 
-/// A solver of any type of values and of indices.
+// An object of any type of values and of indices, and the description that owns the texts of sptrsv_info.
 struct sptrsv_solver {
-  virtual ~sptrsv_solver() = default;
-  virtual void update_values(const void* values, std::int64_t entries, sptrsv::stream_handle stream) = 0;
-  virtual void solve(const void* alpha, const sptrsv_vectors& b, const sptrsv_vectors& x,
-                     sptrsv_workspace* workspace, sptrsv::stream_handle stream) = 0;
-  virtual std::unique_ptr<sptrsv_workspace> make_workspace(sptrsv::stream_handle stream) const = 0;
-  virtual sptrsv::solve_status status(sptrsv_workspace* workspace, sptrsv::stream_handle stream) = 0;
-  virtual sptrsv::solver_info info() const = 0;
-
-  sptrsv::solver_info described;  ///< owns the texts of sptrsv_info
+  for_each_type<solver_of> held;
+  sptrsv::solver_info described{};
 };
-
-/// Factors of any type of values and of indices.
 struct sptrsv_factors {
-  virtual ~sptrsv_factors() = default;
-  virtual void update_values(const void* first, std::int64_t first_entries, const void* second,
-                             std::int64_t second_entries, sptrsv::stream_handle stream) = 0;
-  virtual void apply(bool transposed, const sptrsv_vectors& b, const sptrsv_vectors& x,
-                     sptrsv_workspace* workspace, sptrsv::stream_handle stream) = 0;
-  virtual std::unique_ptr<sptrsv_workspace> make_workspace(sptrsv::stream_handle stream) const = 0;
-  virtual sptrsv::factors_status status(sptrsv_workspace* workspace, sptrsv::stream_handle stream) = 0;
-  virtual sptrsv::factors_info info() const = 0;
-
-  sptrsv::factors_info described;  ///< owns the texts of sptrsv_info
+  for_each_type<factors_of> held;
+  sptrsv::factors_info described{};
 };
-
-/// An incomplete factorisation of any type of values and of indices.
 struct sptrsv_incomplete {
-  virtual ~sptrsv_incomplete() = default;
-  virtual void factorize(const void* values, std::int64_t entries, sptrsv::stream_handle stream) = 0;
-  virtual sptrsv_matrix factors(const sptrsv_matrix& of) const = 0;
-  virtual sptrsv::factor_status status(sptrsv::stream_handle stream) const = 0;
+  for_each_type<incomplete_of> held;
+  int storage;  ///< of the matrix that was analysed
 };
-
-/// A batch of any type of values and of indices.
 struct sptrsv_batch {
-  virtual ~sptrsv_batch() = default;
-  virtual void update_values(const void* values, std::int64_t count, sptrsv::stream_handle stream) = 0;
-  virtual void solve(const void* alpha, const sptrsv_batch_vectors& b, const sptrsv_batch_vectors& x,
-                     sptrsv::stream_handle stream) = 0;
-  virtual sptrsv::batch_status status(sptrsv::stream_handle stream) = 0;
-  virtual sptrsv::solver_info info() const = 0;
-
-  sptrsv::solver_info described;  ///< owns the texts of sptrsv_info
+  for_each_type<batch_of> held;
+  sptrsv::solver_info described{};
 };
 
 namespace {
 
-static_assert(static_cast<int>(sptrsv::factor_status::kind::non_finite) == SPTRSV_NON_FINITE);
+static_assert(static_cast<int>(sptrsv::solve_status::kind::non_finite) == SPTRSV_NON_FINITE);
 static_assert(static_cast<int>(sptrsv::incomplete_method::cholesky) == SPTRSV_INCOMPLETE_CHOLESKY);
 static_assert(static_cast<int>(sptrsv::factor_part::second) == SPTRSV_SECOND);
 static_assert(static_cast<int>(sptrsv::errc::cuda_error) + 1 == SPTRSV_CUDA_ERROR);
@@ -175,99 +167,34 @@ sptrsv::dense_view<Value> view_of(const sptrsv_vectors& v, std::int64_t rows) {
   return {static_cast<Value*>(v.data), rows, v.columns, v.row_stride, v.column_stride};
 }
 
-/// A workspace of an any_solver or of any_factors.
-template <class Workspace>
-struct held_workspace final : sptrsv_workspace {
-  explicit held_workspace(Workspace&& made) : held(std::move(made)) {}
-  Workspace held;
-};
-template <class Workspace>
-std::unique_ptr<sptrsv_workspace> hold(Workspace made) {
-  return std::make_unique<held_workspace<Workspace>>(std::move(made));
+/// Calls `use(held, value)` with the object that a handle holds, and a null pointer to its type of values.
+template <class Handle, class Use>
+auto with_held(Handle& handle, const Use& use) {
+  return std::visit(
+      [&](auto& held) {
+        return use(held, static_cast<typename std::decay_t<decltype(held)>::value_type*>(nullptr));
+      },
+      handle.held);
 }
-template <class Workspace>
-Workspace& held_in(sptrsv_workspace& workspace) {
-  auto* const held = dynamic_cast<held_workspace<Workspace>*>(&workspace);
-  SPTRSV_EXPECTS(held != nullptr, sptrsv::errc::invalid_argument, "the workspace belongs to another solver");
-  return held->held;
+/// Returns what the last call on an object met, or on a workspace that is not null.
+template <class Handle>
+sptrsv::solve_status status_of(Handle& handle, sptrsv_workspace* workspace, void* stream) {
+  return with_held(handle, [&](auto& held, auto*) {
+    return workspace == nullptr ? held.status(stream_of(stream))
+                                : held.status(workspace->held, stream_of(stream));
+  });
 }
-
-template <class Value, class Index>
-class solver_of final : public sptrsv_solver {
-  using any_solver = sptrsv::any_solver<Value, Index>;
-  using workspace_type = typename any_solver::workspace;
-
- public:
-  explicit solver_of(any_solver&& made) : solver_(std::move(made)) {}
-
-  void update_values(const void* values, std::int64_t entries, sptrsv::stream_handle stream) override {
-    solver_.update_values(values_of<Value>(values, entries), stream);
-  }
-  void solve(const void* alpha, const sptrsv_vectors& b, const sptrsv_vectors& x, sptrsv_workspace* workspace,
-             sptrsv::stream_handle stream) override {
-    const Value factor = alpha != nullptr ? *static_cast<const Value*>(alpha) : Value(1);
-    const auto from = view_of<Value>(b, solver_.rows());
-    const auto to = view_of<Value>(x, solver_.rows());
-    if (workspace == nullptr) {
-      solver_.solve(from, to, factor, stream);
-    } else {
-      solver_.solve(from, to, factor, held_in<workspace_type>(*workspace), stream);
-    }
-  }
-  std::unique_ptr<sptrsv_workspace> make_workspace(sptrsv::stream_handle stream) const override {
-    return hold(solver_.make_workspace(stream));
-  }
-  sptrsv::solve_status status(sptrsv_workspace* workspace, sptrsv::stream_handle stream) override {
-    return workspace == nullptr ? solver_.status(stream)
-                                : solver_.status(held_in<workspace_type>(*workspace), stream);
-  }
-  [[nodiscard]] sptrsv::solver_info info() const override { return solver_.info(); }
-
- private:
-  any_solver solver_;
-};
-
-template <class Value, class Index>
-class factors_of final : public sptrsv_factors {
-  using any_factors = sptrsv::any_factors<Value, Index>;
-  using workspace_type = typename any_factors::workspace;
-
- public:
-  explicit factors_of(any_factors&& made) : factors_(std::move(made)) {}
-
-  void update_values(const void* first, std::int64_t first_entries, const void* second,
-                     std::int64_t second_entries, sptrsv::stream_handle stream) override {
-    if (second == nullptr) {
-      factors_.update_values(values_of<Value>(first, first_entries), stream);
-    } else {
-      factors_.update_values(values_of<Value>(first, first_entries), values_of<Value>(second, second_entries),
-                             stream);
-    }
-  }
-  void apply(bool transposed, const sptrsv_vectors& b, const sptrsv_vectors& x, sptrsv_workspace* workspace,
-             sptrsv::stream_handle stream) override {
-    const auto from = view_of<Value>(b, factors_.rows());
-    const auto to = view_of<Value>(x, factors_.rows());
-    if (workspace == nullptr) {
-      transposed ? factors_.apply_transpose(from, to, stream) : factors_.apply(from, to, stream);
-    } else {
-      auto& scratch = held_in<workspace_type>(*workspace);
-      transposed ? factors_.apply_transpose(from, to, scratch, stream)
-                 : factors_.apply(from, to, scratch, stream);
-    }
-  }
-  std::unique_ptr<sptrsv_workspace> make_workspace(sptrsv::stream_handle stream) const override {
-    return hold(factors_.make_workspace(stream));
-  }
-  sptrsv::factors_status status(sptrsv_workspace* workspace, sptrsv::stream_handle stream) override {
-    return workspace == nullptr ? factors_.status(stream)
-                                : factors_.status(held_in<workspace_type>(*workspace), stream);
-  }
-  [[nodiscard]] sptrsv::factors_info info() const override { return factors_.info(); }
-
- private:
-  any_factors factors_;
-};
+template <class Handle>
+sptrsv_workspace* workspace_of(const Handle& handle, void* stream) {
+  return with_held(handle, [&](const auto& held, auto*) {
+    return new sptrsv_workspace{held.make_workspace(stream_of(stream))};
+  });
+}
+/// Returns the factor of b; null stands for 1.
+template <class Value>
+Value factor_of_rhs(const void* alpha) {
+  return alpha != nullptr ? *static_cast<const Value*>(alpha) : Value(1);
+}
 
 sptrsv_storage storage_of(const sptrsv_matrix& a) {
   return checked<sptrsv_storage>(a.storage, SPTRSV_CSC, "sptrsv_storage");
@@ -293,6 +220,11 @@ sptrsv::triangular_factor factor_of(const sptrsv_factor& f) {
   return {checked<sptrsv::uplo>(f.part, SPTRSV_UPPER, "sptrsv_part"),
           checked<sptrsv::diag>(f.diagonal, SPTRSV_UNIT, "sptrsv_diagonal"),
           checked<sptrsv::op>(f.operation, SPTRSV_CONJ_TRANSPOSE, "sptrsv_operation")};
+}
+
+sptrsv::system_options system_of(const sptrsv_options& options) {
+  const sptrsv::triangular_factor triangle = factor_of({options.part, options.diagonal, options.operation});
+  return {triangle.part, triangle.diagonal, triangle.operation, options.max_rhs};
 }
 
 /// Calls `visit(view_type)` with a null pointer to the type of the view of a matrix, and returns the result.
@@ -325,12 +257,11 @@ auto visit_view_type(const sptrsv_matrix& a, const Visit& visit) {
 
 std::unique_ptr<sptrsv_solver> analyze_any(const sptrsv_matrix& a, const sptrsv_options& options,
                                            void* stream) {
-  const sptrsv::triangular_factor triangle = factor_of({options.part, options.diagonal, options.operation});
-  const sptrsv::system_options system{triangle.part, triangle.diagonal, triangle.operation, options.max_rhs};
-  return visit_view_type(a, [&](auto* type) -> std::unique_ptr<sptrsv_solver> {
+  const sptrsv::system_options system = system_of(options);
+  return visit_view_type(a, [&](auto* type) {
     using view = std::remove_pointer_t<decltype(type)>;
-    return std::make_unique<solver_of<typename view::value_type, typename view::index_type>>(
-        sptrsv::analyze(policy_of(options.policy), matrix_view<view>(a), system, stream_of(stream)));
+    return std::unique_ptr<sptrsv_solver>(new sptrsv_solver{
+        sptrsv::analyze(policy_of(options.policy), matrix_view<view>(a), system, stream_of(stream))});
   });
 }
 
@@ -340,7 +271,7 @@ std::unique_ptr<sptrsv_factors> analyze_any(const sptrsv_matrix& first, const sp
       second == nullptr || (second->storage == first.storage && second->value_type == first.value_type &&
                             second->index_type == first.index_type),
       sptrsv::errc::invalid_argument, "the matrices of the factors differ in types or in storage");
-  return visit_view_type(first, [&](auto* type) -> std::unique_ptr<sptrsv_factors> {
+  return visit_view_type(first, [&](auto* type) {
     using view = std::remove_pointer_t<decltype(type)>;
     using value = typename view::value_type;
     using index = typename view::index_type;
@@ -356,49 +287,12 @@ std::unique_ptr<sptrsv_factors> analyze_any(const sptrsv_matrix& first, const sp
     options.column_scale = array_of<value>(from.column_scale, first.rows);
     const sptrsv::any_policy policy = policy_of(from.policy);
     const auto first_view = matrix_view<view>(first);
-    return std::make_unique<factors_of<value, index>>(
+    return std::unique_ptr<sptrsv_factors>(new sptrsv_factors{
         second == nullptr ? sptrsv::analyze_factors(policy, first_view, options, stream_of(stream))
                           : sptrsv::analyze_factors(policy, first_view, matrix_view<view>(*second), options,
-                                                    stream_of(stream)));
+                                                    stream_of(stream))});
   });
 }
-
-template <class View>
-class incomplete_of final : public sptrsv_incomplete {
-  using value = typename View::value_type;
-  using any_incomplete = sptrsv::any_incomplete<value, typename View::index_type>;
-
- public:
-  explicit incomplete_of(any_incomplete&& made) : incomplete_(std::move(made)) {}
-
-  void factorize(const void* values, std::int64_t entries, sptrsv::stream_handle stream) override {
-    incomplete_.factorize(values_of<value>(values, entries), stream);
-  }
-  [[nodiscard]] sptrsv_matrix factors(const sptrsv_matrix& of) const override {
-    SPTRSV_EXPECTS(is_view<View>(of), sptrsv::errc::invalid_argument,
-                   "the matrix has other types or another storage than the one that was analysed");
-    const View view = incomplete_.view(matrix_view<View>(of));
-    const auto pattern = sptrsv::detail::pattern_of(view);
-    sptrsv_matrix result = of;
-    result.entries = view.entries;
-    result.offsets = pattern.offsets;
-    result.indices = pattern.indices;
-    result.values = view.values;
-    return result;
-  }
-  [[nodiscard]] sptrsv::factor_status status(sptrsv::stream_handle stream) const override {
-    return incomplete_.status(stream);
-  }
-
- private:
-  template <class Wanted>
-  static bool is_view(const sptrsv_matrix& of) {
-    return visit_view_type(
-        of, [](auto* type) { return std::is_same_v<std::remove_pointer_t<decltype(type)>, Wanted>; });
-  }
-
-  any_incomplete incomplete_;
-};
 
 std::unique_ptr<sptrsv_incomplete> analyze_any(const sptrsv_matrix& a, const sptrsv_incomplete_options& from,
                                                void* stream) {
@@ -406,59 +300,46 @@ std::unique_ptr<sptrsv_incomplete> analyze_any(const sptrsv_matrix& a, const spt
       checked<sptrsv::incomplete_method>(from.method, SPTRSV_INCOMPLETE_CHOLESKY, "sptrsv_incomplete_method");
   const sptrsv::incomplete_options options({from.diagonal_shift, from.boost_below, from.boost_to},
                                            from.fill_level);
-  return visit_view_type(a, [&](auto* type) -> std::unique_ptr<sptrsv_incomplete> {
+  return visit_view_type(a, [&](auto* type) {
     using view = std::remove_pointer_t<decltype(type)>;
-    return std::make_unique<incomplete_of<view>>(
-        sptrsv::analyze_incomplete(method, matrix_view<view>(a), options, stream_of(stream)));
+    return std::unique_ptr<sptrsv_incomplete>(new sptrsv_incomplete{
+        sptrsv::analyze_incomplete(method, matrix_view<view>(a), options, stream_of(stream)), a.storage});
   });
 }
 
-template <class Value, class Index>
-class batch_of final : public sptrsv_batch {
-  using any_batch = sptrsv::any_batch<Value, Index>;
-
- public:
-  explicit batch_of(any_batch&& made) : batch_(std::move(made)) {}
-
-  void update_values(const void* values, std::int64_t count, sptrsv::stream_handle stream) override {
-    batch_.update_values(values_of<Value>(values, count), stream);
-  }
-  void solve(const void* alpha, const sptrsv_batch_vectors& b, const sptrsv_batch_vectors& x,
-             sptrsv::stream_handle stream) override {
-    batch_.solve(view(b), view(x), alpha != nullptr ? *static_cast<const Value*>(alpha) : Value(1), stream);
-  }
-  sptrsv::batch_status status(sptrsv::stream_handle stream) override { return batch_.status(stream); }
-  [[nodiscard]] sptrsv::solver_info info() const override { return batch_.info(); }
-
- private:
-  [[nodiscard]] sptrsv::batch_view<Value> view(const sptrsv_batch_vectors& v) const {
-    return {static_cast<Value*>(v.data),
-            batch_.systems(),
-            batch_.rows(),
-            v.columns,
-            v.row_stride,
-            v.column_stride,
-            v.system_stride};
-  }
-
-  any_batch batch_;
-};
+/// Returns the factors as a matrix that is stored as `of`, the matrix that was analysed.
+sptrsv_matrix factors_of_matrix(const sptrsv_incomplete& incomplete, const sptrsv_matrix& of) {
+  return visit_view_type(of, [&](auto* type) {
+    using view_type = std::remove_pointer_t<decltype(type)>;
+    const auto* const held =
+        std::get_if<incomplete_of<typename view_type::value_type, typename view_type::index_type>>(
+            &incomplete.held);
+    SPTRSV_EXPECTS(held != nullptr && of.storage == incomplete.storage, sptrsv::errc::invalid_argument,
+                   "the matrix has other types or another storage than the one that was analysed");
+    const view_type view = held->view(matrix_view<view_type>(of));
+    const auto pattern = sptrsv::detail::pattern_of(view);
+    sptrsv_matrix result = of;
+    result.entries = view.entries;
+    result.offsets = pattern.offsets;
+    result.indices = pattern.indices;
+    result.values = view.values;
+    return result;
+  });
+}
 
 std::unique_ptr<sptrsv_batch> analyze_any(const sptrsv_matrix& a, const sptrsv_batch_options& systems,
                                           const sptrsv_options& options, void* stream) {
   SPTRSV_EXPECTS(options.policy == nullptr, sptrsv::errc::invalid_argument, "a batch has no policy");
-  const sptrsv::triangular_factor triangle = factor_of({options.part, options.diagonal, options.operation});
-  const sptrsv::system_options system{triangle.part, triangle.diagonal, triangle.operation, options.max_rhs};
+  const sptrsv::system_options system = system_of(options);
   const sptrsv::batch_options batch{systems.systems, systems.value_stride, systems.lanes};
-  return visit_view_type(a, [&](auto* type) -> std::unique_ptr<sptrsv_batch> {
+  return visit_view_type(a, [&](auto* type) {
     using view = std::remove_pointer_t<decltype(type)>;
-    using value = typename view::value_type;
     const auto last = sptrsv::detail::checked_product(
         std::max(std::int64_t{0}, batch.systems - 1),
         batch.value_stride == 0 ? std::max(std::int64_t{0}, a.entries) : batch.value_stride);
-    return std::make_unique<batch_of<value, typename view::index_type>>(
-        sptrsv::analyze_any_batch(matrix_view<view>(a), values_of<value>(a.values, last + a.entries), batch,
-                                  system, stream_of(stream)));
+    const auto values = values_of<typename view::value_type>(a.values, last + a.entries);
+    return std::unique_ptr<sptrsv_batch>(new sptrsv_batch{
+        sptrsv::analyze_any_batch(matrix_view<view>(a), values, batch, system, stream_of(stream))});
   });
 }
 
@@ -481,13 +362,32 @@ void describe(const sptrsv::solver_info& from, sptrsv_info& to) {
   std::memcpy(&to, &all, to.size);
 }
 
+/// Copies what a call met; `row` may be null.
+void report(const sptrsv::solve_status& met, sptrsv_solve_status& status, int64_t* row) {
+  status = static_cast<sptrsv_solve_status>(met.code);
+  if (row != nullptr) {
+    *row = met.row.value_or(-1);
+  }
+}
+
 sptrsv_code apply(bool transposed, sptrsv_factors* factors, const sptrsv_vectors* b, const sptrsv_vectors* x,
                   sptrsv_workspace* workspace, void* stream) {
   return guarded([&] {
     expect_not_null(factors, "factors");
     expect_not_null(b, "b");
     expect_not_null(x, "x");
-    factors->apply(transposed, *b, *x, workspace, stream_of(stream));
+    with_held(*factors, [&](auto& held, auto* value) {
+      using number = std::remove_pointer_t<decltype(value)>;
+      const auto from = view_of<number>(*b, held.rows());
+      const auto to = view_of<number>(*x, held.rows());
+      const auto own = stream_of(stream);
+      if (workspace == nullptr) {
+        transposed ? held.apply_transpose(from, to, own) : held.apply(from, to, own);
+      } else {
+        transposed ? held.apply_transpose(from, to, workspace->held, own)
+                   : held.apply(from, to, workspace->held, own);
+      }
+    });
   });
 }
 
@@ -547,7 +447,10 @@ void sptrsv_destroy(sptrsv_solver* solver) { delete solver; }
 sptrsv_code sptrsv_update_values(sptrsv_solver* solver, const void* values, int64_t entries, void* stream) {
   return guarded([&] {
     expect_not_null(solver, "solver");
-    solver->update_values(values, entries, stream_of(stream));
+    with_held(*solver, [&](auto& held, auto* value) {
+      held.update_values(values_of<std::remove_pointer_t<decltype(value)>>(values, entries),
+                         stream_of(stream));
+    });
   });
 }
 
@@ -562,7 +465,14 @@ sptrsv_code sptrsv_solve_many(sptrsv_solver* solver, const void* alpha, const sp
     expect_not_null(solver, "solver");
     expect_not_null(b, "b");
     expect_not_null(x, "x");
-    solver->solve(alpha, *b, *x, workspace, stream_of(stream));
+    with_held(*solver, [&](auto& held, auto* value) {
+      using number = std::remove_pointer_t<decltype(value)>;
+      const auto from = view_of<number>(*b, held.rows());
+      const auto to = view_of<number>(*x, held.rows());
+      const auto factor = factor_of_rhs<number>(alpha);
+      workspace == nullptr ? held.solve(from, to, factor, stream_of(stream))
+                           : held.solve(from, to, factor, workspace->held, stream_of(stream));
+    });
   });
 }
 
@@ -571,7 +481,7 @@ sptrsv_code sptrsv_make_workspace(const sptrsv_solver* solver, void* stream, spt
     expect_not_null(workspace, "workspace");
     *workspace = nullptr;
     expect_not_null(solver, "solver");
-    *workspace = solver->make_workspace(stream_of(stream)).release();
+    *workspace = workspace_of(*solver, stream);
   });
 }
 void sptrsv_destroy_workspace(sptrsv_workspace* workspace) { delete workspace; }
@@ -581,11 +491,7 @@ sptrsv_code sptrsv_get_status(sptrsv_solver* solver, sptrsv_workspace* workspace
   return guarded([&] {
     expect_not_null(solver, "solver");
     expect_not_null(status, "status");
-    const sptrsv::solve_status met = solver->status(workspace, stream_of(stream));
-    *status = static_cast<sptrsv_solve_status>(met.code);
-    if (row != nullptr) {
-      *row = met.row.value_or(-1);
-    }
+    report(status_of(*solver, workspace, stream), *status, row);
   });
 }
 
@@ -594,7 +500,7 @@ sptrsv_code sptrsv_get_info(sptrsv_solver* solver, sptrsv_info* info) {
     expect_not_null(solver, "solver");
     expect_not_null(info, "info");
     expect_size(*info);
-    solver->described = solver->info();
+    solver->described = with_held(*solver, [](const auto& held, auto*) { return held.info(); });
     describe(solver->described, *info);
   });
 }
@@ -615,7 +521,15 @@ sptrsv_code sptrsv_update_factors(sptrsv_factors* factors, const void* first_val
                                   const void* second_values, int64_t second_entries, void* stream) {
   return guarded([&] {
     expect_not_null(factors, "factors");
-    factors->update_values(first_values, first_entries, second_values, second_entries, stream_of(stream));
+    with_held(*factors, [&](auto& held, auto* value) {
+      using number = std::remove_pointer_t<decltype(value)>;
+      const auto first = values_of<number>(first_values, first_entries);
+      if (second_values == nullptr) {
+        held.update_values(first, stream_of(stream));
+      } else {
+        held.update_values(first, values_of<number>(second_values, second_entries), stream_of(stream));
+      }
+    });
   });
 }
 
@@ -634,7 +548,7 @@ sptrsv_code sptrsv_make_factors_workspace(const sptrsv_factors* factors, void* s
     expect_not_null(workspace, "workspace");
     *workspace = nullptr;
     expect_not_null(factors, "factors");
-    *workspace = factors->make_workspace(stream_of(stream)).release();
+    *workspace = workspace_of(*factors, stream);
   });
 }
 
@@ -643,13 +557,10 @@ sptrsv_code sptrsv_get_factors_status(sptrsv_factors* factors, sptrsv_workspace*
   return guarded([&] {
     expect_not_null(factors, "factors");
     expect_not_null(status, "status");
-    const sptrsv::factors_status met = factors->status(workspace, stream_of(stream));
-    *status = static_cast<sptrsv_solve_status>(met.code);
+    const sptrsv::solve_status met = status_of(*factors, workspace, stream);
+    report(met, *status, row);
     if (part != nullptr && met.part) {
       *part = static_cast<sptrsv_factor_part>(*met.part);
-    }
-    if (row != nullptr) {
-      *row = met.row.value_or(-1);
     }
   });
 }
@@ -659,7 +570,7 @@ sptrsv_code sptrsv_get_factors_info(sptrsv_factors* factors, int number, sptrsv_
     expect_not_null(factors, "factors");
     expect_not_null(info, "info");
     expect_size(*info);
-    factors->described = factors->info();
+    factors->described = with_held(*factors, [](const auto& held, auto*) { return held.info(); });
     const auto solvers = static_cast<int>(factors->described.solvers.size());
     SPTRSV_EXPECTS(
         number >= 0 && number < solvers, sptrsv::errc::invalid_argument,
@@ -683,7 +594,9 @@ sptrsv_code sptrsv_factorize(sptrsv_incomplete* incomplete, const void* values, 
                              void* stream) {
   return guarded([&] {
     expect_not_null(incomplete, "incomplete");
-    incomplete->factorize(values, entries, stream_of(stream));
+    with_held(*incomplete, [&](auto& held, auto* value) {
+      held.factorize(values_of<std::remove_pointer_t<decltype(value)>>(values, entries), stream_of(stream));
+    });
   });
 }
 
@@ -693,7 +606,7 @@ sptrsv_code sptrsv_get_incomplete_factors(const sptrsv_incomplete* incomplete, c
     expect_not_null(incomplete, "incomplete");
     expect_not_null(matrix, "matrix");
     expect_not_null(factors, "factors");
-    *factors = incomplete->factors(*matrix);
+    *factors = factors_of_matrix(*incomplete, *matrix);
   });
 }
 
@@ -702,11 +615,9 @@ sptrsv_code sptrsv_get_incomplete_status(const sptrsv_incomplete* incomplete, vo
   return guarded([&] {
     expect_not_null(incomplete, "incomplete");
     expect_not_null(status, "status");
-    const sptrsv::factor_status met = incomplete->status(stream_of(stream));
-    *status = static_cast<sptrsv_solve_status>(met.code);
-    if (row != nullptr) {
-      *row = met.row.value_or(-1);
-    }
+    const sptrsv::solve_status met =
+        with_held(*incomplete, [&](const auto& held, auto*) { return held.status(stream_of(stream)); });
+    report(met, *status, row);
     if (boosted_pivots != nullptr) {
       *boosted_pivots = met.boosted_pivots;
     }
@@ -729,7 +640,9 @@ void sptrsv_destroy_batch(sptrsv_batch* batch) { delete batch; }
 sptrsv_code sptrsv_update_batch(sptrsv_batch* batch, const void* values, int64_t count, void* stream) {
   return guarded([&] {
     expect_not_null(batch, "batch");
-    batch->update_values(values, count, stream_of(stream));
+    with_held(*batch, [&](auto& held, auto* value) {
+      held.update_values(values_of<std::remove_pointer_t<decltype(value)>>(values, count), stream_of(stream));
+    });
   });
 }
 
@@ -739,7 +652,14 @@ sptrsv_code sptrsv_solve_batch(sptrsv_batch* batch, const void* alpha, const spt
     expect_not_null(batch, "batch");
     expect_not_null(b, "b");
     expect_not_null(x, "x");
-    batch->solve(alpha, *b, *x, stream_of(stream));
+    with_held(*batch, [&](auto& held, auto* value) {
+      using number = std::remove_pointer_t<decltype(value)>;
+      const auto view = [&](const sptrsv_batch_vectors& v) {
+        return sptrsv::batch_view<number>(static_cast<number*>(v.data), held.systems(), held.rows(),
+                                          v.columns, v.row_stride, v.column_stride, v.system_stride);
+      };
+      held.solve(view(*b), view(*x), factor_of_rhs<number>(alpha), stream_of(stream));
+    });
   });
 }
 
@@ -748,13 +668,11 @@ sptrsv_code sptrsv_get_batch_status(sptrsv_batch* batch, void* stream, sptrsv_so
   return guarded([&] {
     expect_not_null(batch, "batch");
     expect_not_null(status, "status");
-    const sptrsv::batch_status met = batch->status(stream_of(stream));
-    *status = static_cast<sptrsv_solve_status>(met.code);
+    const sptrsv::solve_status met =
+        with_held(*batch, [&](auto& held, auto*) { return held.status(stream_of(stream)); });
+    report(met, *status, row);
     if (system != nullptr) {
       *system = met.system.value_or(-1);
-    }
-    if (row != nullptr) {
-      *row = met.row.value_or(-1);
     }
   });
 }
@@ -764,7 +682,7 @@ sptrsv_code sptrsv_get_batch_info(sptrsv_batch* batch, sptrsv_info* info) {
     expect_not_null(batch, "batch");
     expect_not_null(info, "info");
     expect_size(*info);
-    batch->described = batch->info();
+    batch->described = with_held(*batch, [](const auto& held, auto*) { return held.info(); });
     describe(batch->described, *info);
   });
 }

@@ -1,9 +1,8 @@
-// The types of batches of small systems: their options, vectors and status. sptrsv/batched.hpp and
+// The types of batches of small systems: their options and vectors. sptrsv/batched.hpp and
 // sptrsv/any/any_batch.hpp have the solvers.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <type_traits>
 
 #include "sptrsv/options.hpp"
@@ -60,16 +59,6 @@ struct batch_view {
     const auto stride = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns);
     return {data, systems, rows, columns, 1, rows, static_cast<std::int64_t>(stride)};
   }
-};
-
-/// Status of a batched solve; see batched_solver::status.
-struct batch_status {
-  solve_status::kind code = solve_status::kind::ok;  ///< what the solve met; never `growth`
-  std::optional<std::int64_t> system;  ///< the first system that met it; empty if `code` is `ok`
-  std::optional<std::int64_t> row;     ///< its first such row in the order of substitution; empty if `ok`
-
-  /// Returns whether every component of every system is finite.
-  [[nodiscard]] bool ok() const noexcept { return code == solve_status::kind::ok; }
 };
 
 }  // namespace sptrsv

@@ -12,6 +12,7 @@
 #include "sptrsv/batch.hpp"
 #include "sptrsv/detail/batched/batched_engine.hpp"
 #include "sptrsv/detail/batched/checks.hpp"
+#include "sptrsv/detail/batched/host_batch_engine.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {
@@ -23,7 +24,7 @@ namespace sptrsv {
 /// values, which update_values puts into the order of the solve, are read once for each right-hand side. The
 /// rows of a system must therefore fit the shared memory of a thread block: about 29000 double-precision rows
 /// on an H100. The result is the same in every bit from solve to solve, and does not depend on the other
-/// systems of the batch.
+/// systems of the batch. On the host one system of any size is solved after the other.
 ///
 /// The object is move-only and owns all that it needs. It has memory for one solve in flight: its status. For
 /// streams, memory and threads the rules of `solver` apply.
@@ -31,14 +32,12 @@ namespace sptrsv {
 /// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
 /// @tparam Index signed integer type of the row and column indices of the matrix.
 /// @tparam Offset signed integer type of the row (column) offsets of the matrix.
-/// @tparam Stream stream type; the default is cudaStream_t.
+/// @tparam Stream stream type: cudaStream_t, or host_stream for batches on the host.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle>
 class batched_solver {
   using executor = detail::executor_t<Stream>;
   using scalar = detail::scalar_t<Value>;
   using engine = detail::batched::engine<scalar, Index, Offset, executor>;
-  static_assert(!std::is_same_v<Stream, host_stream>,
-                "batches are solved on a GPU: on the host, solve one system after the other");
 
  public:
   using value_type = Value;    ///< type of the values of the matrices, b and x
@@ -111,8 +110,10 @@ class batched_solver {
     if (found.system < 0) {
       return {};
     }
-    return {found.zero_pivot ? solve_status::kind::zero_pivot : solve_status::kind::non_finite, found.system,
-            reversed_ ? size_ - 1 - found.index : found.index};
+    return {found.zero_pivot ? solve_status::kind::zero_pivot : solve_status::kind::non_finite,
+            reversed_ ? size_ - 1 - found.index : found.index,
+            {},
+            found.system};
   }
 
   /// Returns what the analysis decided and how much memory the solver holds; numbers of rows, entries and
@@ -126,7 +127,9 @@ class batched_solver {
     result.rows = size_;
     engine_->describe(result, executor{});
     result.ignored_entries = entries_ - result.entries;
-    result.analysis_peak_bytes = std::max(engine_->peak_bytes(), result.solver_bytes);
+    if (const std::size_t peak = engine_->peak_bytes(); peak > 0) {
+      result.analysis_peak_bytes = std::max(peak, result.solver_bytes);
+    }
     return result;
   }
 
@@ -185,7 +188,7 @@ class batched_solver {
     return true;
   }
 
-  static constexpr const char* taker = "a batch";  ///< see detail::check_space
+  static constexpr const char* taker = "a batch";  ///< the name of this class in messages
 
   std::int64_t systems_;
   std::int64_t size_;

@@ -23,7 +23,7 @@ struct system_profile {
   std::size_t index_bytes = 0;      ///< size of an index
   std::size_t offset_bytes = 0;     ///< size of an offset
   /// Width of the supernodes of a complete factor, from a sample: how many columns of the same supernode
-  /// follow the column of an entry, in the mean over the entries, each count rounded down to a power of two,
+  /// follow the column of an entry, on average over the entries, each count rounded down to a power of two,
   /// at most 256. 0 if the mean is below 16, if the sample shows that T is no complete factor, if the rows
   /// (columns) of the stored matrix do not ascend, and on the host. If it is not 0, the levels are estimated,
   /// and the longest row and column are not counted.

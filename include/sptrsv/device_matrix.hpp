@@ -10,10 +10,11 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
-#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/matrix.hpp"
@@ -42,22 +43,6 @@ using device_supernodal_matrix = supernodal_matrix<Value, Index, Offset, device_
 
 namespace detail {
 
-/// Returns a copy in device memory of `count` elements.
-template <class T, class Executor>
-buffer<T> upload_array(const T* host, std::int64_t count, const Executor& on, memory_resource& resource) {
-  auto made = make_buffer<T>(count, on, resource);
-  on.upload(made.data(), host, made.bytes());
-  return made;
-}
-
-/// Returns a copy in host memory of `count` elements. Synchronises.
-template <class T, class Executor>
-std::vector<T> download_array(const T* device, std::int64_t count, const Executor& on) {
-  std::vector<T> made(static_cast<std::size_t>(count));
-  on.download(made.data(), device, made.size() * sizeof(T));
-  return made;
-}
-
 /// Returns the number of offsets of `majors` rows; a matrix of size 0 may have no array of offsets.
 inline std::int64_t offset_count(std::int64_t majors, const void* offsets) {
   return offsets == nullptr ? 0 : majors + 1;
@@ -69,65 +54,59 @@ memory_resource& resource_or_default(memory_resource* resource, const Executor& 
   return resource != nullptr ? *resource : on.default_resource();
 }
 
-/// For each entry: counts the entries of each minor index.
-template <class Index, class Offset>
-struct count_minor {
-  const Index* indices;
-  Offset* counts;
+/// Returns a copy of a host matrix by rows or by columns in device memory.
+template <class Result, class View, class Stream>
+Result compressed_to_device(const View& a, Stream stream, memory_resource* resource) {
+  check_arrays<host_executor>(a, "to_device");
+  const executor_t<Stream> on(stream);
+  memory_resource& from = resource_or_default(resource, on);
+  const auto pattern = pattern_of(a);
+  return {a.rows, a.columns,
+          upload_array(pattern.offsets, offset_count(pattern.size, pattern.offsets), on, from),
+          upload_array(pattern.indices, a.entries, on, from), upload_array(a.values, a.entries, on, from)};
+}
 
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    ctx.atomic_add(counts + ctx.load_constant(indices + e), Offset{1});
+/// Returns a copy of a device matrix by rows or by columns in host memory. Synchronises.
+template <class Result, class View, class Stream>
+Result compressed_to_host(const View& a, Stream stream) {
+  const executor_t<Stream> on(stream);
+  const auto pattern = pattern_of(a);
+  return {a.rows, a.columns, download_array(pattern.offsets, offset_count(pattern.size, pattern.offsets), on),
+          download_array(pattern.indices, a.entries, on), download_array(a.values, a.entries, on)};
+}
+
+/// Returns the matrix in the other storage, on the device; see detail::recompressed. Only enqueues.
+template <class Result, class View, class Stream>
+Result recompressed_on_device(const View& a, std::int64_t minors, const char* taker, Stream stream,
+                              memory_resource* given) {
+  using index = typename View::index_type;
+  using offset = typename View::offset_type;
+  using value = typename View::value_type;
+  using key = std::make_unsigned_t<index>;
+  const executor_t<Stream> on(stream);
+  memory_resource& resource = resource_or_default(given, on);
+  check_arrays<executor_t<Stream>>(a, taker);
+  const auto pattern = pattern_of(a);
+  Result made{a.rows, a.columns, make_buffer<offset>(minors + 1, on, resource),
+              make_buffer<index>(a.entries, on, resource), make_buffer<value>(a.entries, on, resource)};
+  auto& [rows, columns, offsets, indices, values] = made;
+  if (a.entries == 0) {
+    on.fill_bytes(offsets.data(), 0, offsets.bytes());
+    return made;
   }
-};
-
-/// For each entry of the new order: stores its major index and its value.
-template <class Scalar, class Index, class Offset>
-struct move_recompressed {
-  std::int64_t majors;
-  const Offset* offsets;
-  const Scalar* values;
-  const Offset* order;
-  Index* new_indices;
-  Scalar* new_values;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
-    const Offset e = ctx.load_constant(order + k);
-    const std::int64_t major = triangle_kernels::major_of(ctx, offsets, majors, static_cast<std::int64_t>(e));
-    ctx.store(new_indices + k, static_cast<Index>(major));
-    ctx.store(new_values + k, ctx.load_constant(values + e));
-  }
-};
-
-/// Compresses the same entries by the other dimension, on the device; see detail::recompress.
-template <class Value, class Index, class Offset, class Executor>
-void recompress_on_device(std::int64_t majors, std::int64_t minors, std::int64_t entries,
-                          const Offset* offsets, const Index* indices, const Value* values,
-                          buffer<Offset>& new_offsets, buffer<Index>& new_indices, buffer<Value>& new_values,
-                          const Executor& on, memory_resource& resource) {
-  const auto count = static_cast<std::size_t>(entries);
-  new_offsets = make_buffer<Offset>(minors + 1, on, resource);
-  new_indices = buffer<Index>(count, resource, on.stream());
-  new_values = buffer<Value>(count, resource, on.stream());
-  on.fill_bytes(new_offsets.data(), 0, new_offsets.bytes());
-  if (entries == 0) {
-    return;
-  }
-  simt::for_each(on, entries, count_minor<Index, Offset>{indices, new_offsets.data()});
-  on.exclusive_scan(new_offsets.data(), new_offsets.data(), minors + 1, resource);
-
-  using key = std::make_unsigned_t<Index>;
-  const buffer<Offset> entry_indices(count, resource, on.stream());
-  const buffer<Offset> order(count, resource, on.stream());
-  const buffer<key> sorted(count, resource, on.stream());
-  simt::for_each(on, entries, array_kernels::write_iota<Offset>{entry_indices.data()});
-  on.sort_pairs(reinterpret_cast<const key*>(indices), sorted.data(), entry_indices.data(), order.data(),
-                entries, bits_for(static_cast<std::uint64_t>(minors)), resource);
-  simt::for_each(
-      on, entries,
-      move_recompressed<scalar_t<Value>, Index, Offset>{majors, offsets, as_scalar(values), order.data(),
-                                                        new_indices.data(), as_scalar(new_values.data())});
+  const auto entry_indices = make_buffer<offset>(a.entries, on, resource);
+  const auto order = make_buffer<offset>(a.entries, on, resource);
+  const auto sorted = make_buffer<key>(a.entries, on, resource);
+  simt::for_each(on, a.entries, array_kernels::write_iota<offset>{entry_indices.data()});
+  on.sort_pairs(reinterpret_cast<const key*>(pattern.indices), sorted.data(), entry_indices.data(),
+                order.data(), a.entries, bits_for(static_cast<std::uint64_t>(minors)), resource);
+  simt::for_each(on, minors + 1,
+                 find_column_offsets<index, offset>{sorted.data(), a.entries, offsets.data()});
+  simt::for_each(on, a.entries,
+                 take_rows<index, offset, scalar_t<value>>{pattern.size, order.data(), pattern.offsets,
+                                                           as_scalar(a.values), indices.data(),
+                                                           as_scalar(values.data())});
+  return made;
 }
 
 }  // namespace detail
@@ -137,25 +116,13 @@ void recompress_on_device(std::int64_t majors, std::int64_t minors, std::int64_t
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 device_csr_matrix<Value, Index, Offset> to_device(const csr_view<Value, Index, Offset>& a, Stream stream = {},
                                                   memory_resource* resource = nullptr) {
-  detail::check_arrays<detail::host_executor>(a, "to_device");
-  const detail::executor_t<Stream> on(stream);
-  memory_resource& from = detail::resource_or_default(resource, on);
-  return {a.rows, a.columns,
-          detail::upload_array(a.row_offsets, detail::offset_count(a.rows, a.row_offsets), on, from),
-          detail::upload_array(a.column_indices, a.entries, on, from),
-          detail::upload_array(a.values, a.entries, on, from)};
+  return detail::compressed_to_device<device_csr_matrix<Value, Index, Offset>>(a, stream, resource);
 }
 /// Returns a copy of a host matrix in device memory; see the overload for csr_view.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 device_csc_matrix<Value, Index, Offset> to_device(const csc_view<Value, Index, Offset>& a, Stream stream = {},
                                                   memory_resource* resource = nullptr) {
-  detail::check_arrays<detail::host_executor>(a, "to_device");
-  const detail::executor_t<Stream> on(stream);
-  memory_resource& from = detail::resource_or_default(resource, on);
-  return {a.rows, a.columns,
-          detail::upload_array(a.column_offsets, detail::offset_count(a.columns, a.column_offsets), on, from),
-          detail::upload_array(a.row_indices, a.entries, on, from),
-          detail::upload_array(a.values, a.entries, on, from)};
+  return detail::compressed_to_device<device_csc_matrix<Value, Index, Offset>>(a, stream, resource);
 }
 /// Returns a copy of a host matrix in device memory; see the overload for csr_view.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
@@ -176,22 +143,10 @@ device_supernodal_matrix<Value, Index, Offset> to_device(const supernodal_view<V
           detail::upload_array(a.value_offsets, offsets, on, from),
           detail::upload_array(a.values, a.entries, on, from)};
 }
-/// Returns a copy of a host matrix in device memory; see the overload for csr_view.
-template <class Value, class Index, class Offset, class Stream = stream_handle>
-auto to_device(const csr_matrix<Value, Index, Offset>& a, Stream stream = {},
-               memory_resource* resource = nullptr) {
-  return to_device(a.view(), stream, resource);
-}
-/// Returns a copy of a host matrix in device memory; see the overload for csr_view.
-template <class Value, class Index, class Offset, class Stream = stream_handle>
-auto to_device(const csc_matrix<Value, Index, Offset>& a, Stream stream = {},
-               memory_resource* resource = nullptr) {
-  return to_device(a.view(), stream, resource);
-}
-/// Returns a copy of a host matrix in device memory; see the overload for csr_view.
-template <class Value, class Index, class Offset, class Stream = stream_handle>
-auto to_device(const supernodal_matrix<Value, Index, Offset>& a, Stream stream = {},
-               memory_resource* resource = nullptr) {
+/// Returns a copy of an owning host matrix in device memory; see the overload for csr_view.
+template <class Matrix, class Stream = stream_handle,
+          class View = decltype(std::declval<const Matrix&>().view())>
+auto to_device(const Matrix& a, Stream stream = {}, memory_resource* resource = nullptr) {
   return to_device(a.view(), stream, resource);
 }
 
@@ -200,38 +155,26 @@ auto to_device(const supernodal_matrix<Value, Index, Offset>& a, Stream stream =
 template <class T, class Stream = stream_handle>
 buffer<T> to_device(const std::vector<T>& v, Stream stream = {}, memory_resource* resource = nullptr) {
   const detail::executor_t<Stream> on(stream);
-  return detail::upload_array(v.data(), static_cast<std::int64_t>(v.size()), on,
-                              detail::resource_or_default(resource, on));
+  return detail::upload_array(v, on, detail::resource_or_default(resource, on));
 }
 
 /// Returns a copy of a device array in host memory. Synchronises `stream`.
 template <class T, class Stream = stream_handle>
 std::vector<T> to_host(const buffer<T>& v, Stream stream = {}) {
-  return detail::download_array(v.data(), static_cast<std::int64_t>(v.size()),
-                                detail::executor_t<Stream>(stream));
+  return detail::download_array(v, detail::executor_t<Stream>(stream));
 }
 
 /// Returns a copy of a device matrix in host memory. Synchronises `stream`.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 csr_matrix<Value, Index, Offset> to_host(const device_csr_matrix<Value, Index, Offset>& a,
                                          Stream stream = {}) {
-  const detail::executor_t<Stream> on(stream);
-  const auto v = a.view();
-  return {v.rows, v.columns,
-          detail::download_array(v.row_offsets, detail::offset_count(v.rows, v.row_offsets), on),
-          detail::download_array(v.column_indices, v.entries, on),
-          detail::download_array(v.values, v.entries, on)};
+  return detail::compressed_to_host<csr_matrix<Value, Index, Offset>>(a.view(), stream);
 }
 /// Returns a copy of a device matrix in host memory. Synchronises `stream`.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 csc_matrix<Value, Index, Offset> to_host(const device_csc_matrix<Value, Index, Offset>& a,
                                          Stream stream = {}) {
-  const detail::executor_t<Stream> on(stream);
-  const auto v = a.view();
-  return {v.rows, v.columns,
-          detail::download_array(v.column_offsets, detail::offset_count(v.columns, v.column_offsets), on),
-          detail::download_array(v.row_indices, v.entries, on),
-          detail::download_array(v.values, v.entries, on)};
+  return detail::compressed_to_host<csc_matrix<Value, Index, Offset>>(a.view(), stream);
 }
 
 /// Returns the matrix by columns, in device memory; the entries of a column are in the order of rows. Only
@@ -240,14 +183,8 @@ csc_matrix<Value, Index, Offset> to_host(const device_csc_matrix<Value, Index, O
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 device_csc_matrix<Value, Index, Offset> to_csc(const device_csr_matrix<Value, Index, Offset>& a,
                                                Stream stream = {}, memory_resource* resource = nullptr) {
-  const detail::executor_t<Stream> on(stream);
-  const auto v = a.view();
-  detail::check_arrays<detail::executor_t<Stream>>(v, "to_csc");
-  device_csc_matrix<Value, Index, Offset> made{v.rows, v.columns, {}, {}, {}};
-  detail::recompress_on_device(v.rows, v.columns, v.entries, v.row_offsets, v.column_indices, v.values,
-                               made.column_offsets, made.row_indices, made.values, on,
-                               detail::resource_or_default(resource, on));
-  return made;
+  return detail::recompressed_on_device<device_csc_matrix<Value, Index, Offset>>(a.view(), a.columns,
+                                                                                 "to_csc", stream, resource);
 }
 
 /// Returns the matrix by rows, in device memory; the entries of a row are in the order of columns. Otherwise
@@ -255,14 +192,8 @@ device_csc_matrix<Value, Index, Offset> to_csc(const device_csr_matrix<Value, In
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 device_csr_matrix<Value, Index, Offset> to_csr(const device_csc_matrix<Value, Index, Offset>& a,
                                                Stream stream = {}, memory_resource* resource = nullptr) {
-  const detail::executor_t<Stream> on(stream);
-  const auto v = a.view();
-  detail::check_arrays<detail::executor_t<Stream>>(v, "to_csr");
-  device_csr_matrix<Value, Index, Offset> made{v.rows, v.columns, {}, {}, {}};
-  detail::recompress_on_device(v.columns, v.rows, v.entries, v.column_offsets, v.row_indices, v.values,
-                               made.row_offsets, made.column_indices, made.values, on,
-                               detail::resource_or_default(resource, on));
-  return made;
+  return detail::recompressed_on_device<device_csr_matrix<Value, Index, Offset>>(a.view(), a.rows, "to_csr",
+                                                                                 stream, resource);
 }
 
 }  // namespace sptrsv

@@ -383,20 +383,15 @@ class factors {
         dense_view<Value>::column_major(reinterpret_cast<Value*>(vector), x.rows, x.columns, x.rows);
     const dense_view<Value> between = out.is_identity() ? x : as_values;
     if (!in.is_identity()) {
-      in.gather(as_scalars(b), permuted, conjugated, on);
+      in.gather(detail::as_scalars(b), permuted, conjugated, on);
     }
     with.first->solve(in.is_identity() ? b : dense_view<const Value>(as_values), between, Value(1),
                       scratch.first, stream);
-    diagonal_.divide(as_scalars(between), conjugated, on);
+    diagonal_.divide(detail::as_scalars(between), conjugated, on);
     with.second->solve(between, between, Value(1), scratch.second, stream);
     if (!out.is_identity()) {
-      out.scatter(permuted, as_scalars(x), conjugated, on);
+      out.scatter(permuted, detail::as_scalars(x), conjugated, on);
     }
-  }
-  template <class T>
-  static auto as_scalars(const dense_view<T>& v) {
-    using element = std::remove_pointer_t<decltype(detail::as_scalar(v.data))>;
-    return dense_view<element>(detail::as_scalar(v.data), v.rows, v.columns, v.row_stride, v.column_stride);
   }
 
   factors_status status_of(const pair& with, scratch_pair scratch, bool was_transposed, Stream stream) const {
@@ -413,11 +408,11 @@ class factors {
     if (!in_first && !is_finite(met) && !diagonal_.is_identity()) {
       const scalar pivot = diagonal_.entry(*met.row, executor(stream));
       if (pivot == scalar{} || !detail::is_finite(pivot)) {
-        return {pivot == scalar{} ? solve_status::kind::zero_pivot : solve_status::kind::non_finite,
-                factor_part::diagonal, met.row};
+        return {pivot == scalar{} ? solve_status::kind::zero_pivot : solve_status::kind::non_finite, met.row,
+                factor_part::diagonal};
       }
     }
-    return {met.code, in_first != was_transposed ? factor_part::first : factor_part::second, met.row};
+    return {met.code, met.row, in_first != was_transposed ? factor_part::first : factor_part::second};
   }
 
   op transposed_operation_;

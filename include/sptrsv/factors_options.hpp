@@ -1,9 +1,8 @@
-// The options of factors, their status, and their description.
+// The options of factors, and their description.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,7 +37,7 @@ struct factors_options {
   /// apply_transpose is not available. It takes two more solvers, unless one factor is this operation of the
   /// other.
   op transposed = op::none;
-  std::int64_t max_rhs = 1;        ///< see system_options::max_rhs
+  std::int64_t max_rhs = 1;        ///< largest number of right-hand sides of one call
   span<const Index> row_order;     ///< P_r: the row of A for each row of the factors
   span<const Index> column_order;  ///< P_c: the column of A for each column of the factors
   span<const Value> row_scale;     ///< R, by row of A
@@ -64,23 +63,6 @@ struct factors_options {
 
   /// Sets `row_order` and `column_order`: the factors are those of A with rows and columns in this order.
   void order_by(span<const Index> order) { row_order = column_order = order; }
-};
-
-/// A part of the product of the factors.
-enum class factor_part {
-  first,     ///< F_1
-  diagonal,  ///< D
-  second     ///< F_2
-};
-
-/// Status of an application of factors; see factors::status.
-struct factors_status {
-  solve_status::kind code = solve_status::kind::ok;  ///< what the solves met
-  std::optional<factor_part> part;                   ///< where; empty if `code` is `ok`
-  std::optional<std::int64_t> row;                   ///< see solve_status::row; counts rows of the factors
-
-  /// Returns whether every component of x is finite and accurate.
-  [[nodiscard]] bool ok() const noexcept { return code == solve_status::kind::ok; }
 };
 
 /// Description of factors.

@@ -10,7 +10,7 @@ namespace sptrsv {
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle,
           class Tuning = incomplete_tuning>
 using incomplete_cholesky =
-    incomplete_factorization<detail::incomplete::method::cholesky, Value, Index, Offset, Stream, Tuning>;
+    incomplete_factorization<incomplete_method::cholesky, Value, Index, Offset, Stream, Tuning>;
 
 /// Analyses the lower triangle of `a` and enqueues its incomplete Cholesky factorisation. Synchronises
 /// `stream` during the analysis.

@@ -1,4 +1,4 @@
-// What the incomplete factorisations share: their options, their status, and the class that holds one. The
+// What the incomplete factorisations share: their options, and the class that holds one. The
 // functions that make one are in sptrsv/incomplete_lu.hpp and sptrsv/incomplete_cholesky.hpp.
 #pragma once
 
@@ -45,22 +45,6 @@ struct incomplete_options {
   std::int64_t fill_level = 0;
 };
 
-/// Status of a factorisation; see incomplete_factorization::status.
-struct factor_status {
-  /// What a factorisation met.
-  enum class kind {
-    ok,          ///< all values are finite, and no pivot is zero
-    zero_pivot,  ///< the pivot of `row` is zero
-    non_finite   ///< a value in `row` is NaN or infinite; for Cholesky also: its pivot is negative
-  };
-  kind code = kind::ok;             ///< what the factorisation met
-  std::optional<std::int64_t> row;  ///< the first such row of A; empty if `code` is `ok`
-  std::int64_t boosted_pivots = 0;  ///< pivots that were replaced, see pivot_options
-
-  /// Returns whether the factors can be used in solves.
-  [[nodiscard]] bool ok() const noexcept { return code == kind::ok; }
-};
-
 /// Description of a factorisation.
 struct incomplete_info {
   std::string device;               ///< name of the device
@@ -103,13 +87,13 @@ struct incomplete_tuning {
 /// apply, with factorize() in the place of update_values(): it must be ordered after all work that reads the
 /// factors of before.
 ///
-/// @tparam Method detail::incomplete::method; use the aliases incomplete_lu and incomplete_cholesky.
+/// @tparam Method the method; use the aliases incomplete_lu and incomplete_cholesky.
 /// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
 /// @tparam Index signed integer type of the indices of the matrix.
 /// @tparam Offset signed integer type of the offsets of the matrix.
 /// @tparam Stream stream type: cudaStream_t, or host_stream for the serial factorisation on the host.
 /// @tparam Tuning incomplete_tuning, or a struct derived from it.
-template <detail::incomplete::method Method, class Value, class Index = std::int32_t, class Offset = Index,
+template <incomplete_method Method, class Value, class Index = std::int32_t, class Offset = Index,
           class Stream = stream_handle, class Tuning = incomplete_tuning>
 class incomplete_factorization {
   using executor = detail::executor_t<Stream>;
@@ -177,8 +161,7 @@ class incomplete_factorization {
   ///   entries with it.
   [[nodiscard]] span<const Value> values() const {
     expect_not_moved_from();
-    return {reinterpret_cast<const Value*>(analysed_->computed.factors()),
-            static_cast<std::size_t>(factor_entries())};
+    return {reinterpret_cast<const Value*>(analysed_->computed.factors()), detail::at(factor_entries())};
   }
 
   /// Returns a view of the factors, for `analyze` (part lower with a unit diagonal and part upper for LU;
@@ -217,7 +200,7 @@ class incomplete_factorization {
     result.boosted_pivots = found.boosted_pivots;
     if (found.first_breakdown >= 0) {
       const auto first = detail::incomplete::breakdown::of(found.first_breakdown);
-      result.code = first.is_zero_pivot ? factor_status::kind::zero_pivot : factor_status::kind::non_finite;
+      result.code = first.is_zero_pivot ? solve_status::kind::zero_pivot : solve_status::kind::non_finite;
       result.row = first.row;
     }
     return result;

@@ -9,8 +9,7 @@ namespace sptrsv {
 /// with A on this pattern. The type of analyze_incomplete_lu's result.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle,
           class Tuning = incomplete_tuning>
-using incomplete_lu =
-    incomplete_factorization<detail::incomplete::method::lu, Value, Index, Offset, Stream, Tuning>;
+using incomplete_lu = incomplete_factorization<incomplete_method::lu, Value, Index, Offset, Stream, Tuning>;
 
 /// Analyses the pattern of `a` and enqueues its incomplete LU factorisation. Synchronises `stream` during the
 /// analysis.

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
@@ -28,6 +29,13 @@ namespace detail {
 /// Whether a type may count rows or entries: a signed integer type.
 template <class T>
 inline constexpr bool is_index_type = std::is_integral_v<T>&& std::is_signed_v<T>;
+/// Refuses other types for the indices and the offsets of a matrix.
+template <class Index, class Offset>
+constexpr bool are_index_types() {
+  static_assert(is_index_type<Index>, "Index must be a signed integer type");
+  static_assert(is_index_type<Offset>, "Offset must be a signed integer type");
+  return true;
+}
 
 /// Throws errc::size_mismatch if the arrays of a matrix of `majors` rows (columns) have other lengths than
 /// they must have. `major`, `minor`: "row" and "column", or the reverse.
@@ -50,8 +58,7 @@ inline void expect_lengths(std::int64_t majors, std::size_t offsets, std::size_t
 /// view.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 struct csr_view {
-  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
-  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+  static_assert(detail::are_index_types<Index, Offset>());
 
   using view_type = csr_view;  ///< the view itself
   using value_type = Value;    ///< type of values
@@ -69,8 +76,7 @@ struct csr_view {
 /// Non-owning view of a matrix in compressed sparse columns (CSC); otherwise as csr_view.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 struct csc_view {
-  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
-  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+  static_assert(detail::are_index_types<Index, Offset>());
 
   using view_type = csc_view;  ///< the view itself
   using value_type = Value;    ///< type of values
@@ -97,8 +103,7 @@ struct host_storage {
 /// Matrix in compressed sparse rows that owns its arrays. Converts to a csr_view.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Storage = host_storage>
 struct csr_matrix {
-  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
-  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+  static_assert(detail::are_index_types<Index, Offset>());
 
   using view_type = csr_view<Value, Index, Offset>;  ///< type of the view
 
@@ -126,8 +131,7 @@ struct csr_matrix {
 /// Matrix in compressed sparse columns that owns its arrays. Converts to a csc_view.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Storage = host_storage>
 struct csc_matrix {
-  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
-  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+  static_assert(detail::are_index_types<Index, Offset>());
 
   using view_type = csc_view<Value, Index, Offset>;  ///< type of the view
 
@@ -199,9 +203,9 @@ auto in_host_memory(const std::string& message, const Make& make) {
 template <class Offset, class Index>
 std::vector<Offset> group_entries(const Index* keys, std::size_t entries, std::int64_t groups,
                                   std::vector<Offset>& offsets) {
-  offsets.assign(static_cast<std::size_t>(groups) + 1, Offset{0});
+  offsets.assign(at(groups) + 1, Offset{0});
   for (std::size_t e = 0; e < entries; ++e) {
-    ++offsets[detail::at(keys[e]) + 1];
+    ++offsets[at(keys[e]) + 1];
   }
   for (std::size_t g = 1; g < offsets.size(); ++g) {
     offsets[g] += offsets[g - 1];
@@ -209,31 +213,36 @@ std::vector<Offset> group_entries(const Index* keys, std::size_t entries, std::i
   std::vector<Offset> cursor(offsets.begin(), offsets.end() - 1);
   std::vector<Offset> order(entries);
   for (std::size_t e = 0; e < entries; ++e) {
-    order[static_cast<std::size_t>(cursor[detail::at(keys[e])]++)] = static_cast<Offset>(e);
+    order[at(cursor[at(keys[e])]++)] = static_cast<Offset>(e);
   }
   return order;
 }
 
-/// Compresses the entries of a pattern by the other dimension: `minors` + 1 offsets out. The entries of each
-/// new group ascend. The pattern is valid.
-template <class Value, class Index, class Offset>
-void recompress(const pattern_view<Index, Offset>& a, std::int64_t minors, const Value* values,
-                std::vector<Offset>& new_offsets, std::vector<Index>& new_indices,
-                std::vector<Value>& new_values) {
-  const auto entries = static_cast<std::size_t>(a.entries);
-  std::vector<Index> major(entries);
-  for (std::int64_t m = 0; m < a.size; ++m) {
-    for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
-      major[detail::at(e)] = static_cast<Index>(m);
+/// Returns the matrix in the other storage, which has `minors` rows (columns): entries of each new row
+/// (column) ascend. `taker`: see check_space; `no_memory`: the message of errc::out_of_memory.
+template <class Result, class View>
+Result recompressed(const View& a, std::int64_t minors, const char* taker, const char* no_memory) {
+  check_on_host(a, taker);
+  return in_host_memory(no_memory, [&] {
+    using index = typename View::index_type;
+    using offset = typename View::offset_type;
+    const auto pattern = pattern_of(a);
+    const std::size_t entries = at(a.entries);
+    std::vector<index> majors(entries);
+    for (std::int64_t m = 0; m < pattern.size; ++m) {
+      std::fill(majors.data() + pattern.offsets[m], majors.data() + pattern.offsets[m + 1],
+                static_cast<index>(m));
     }
-  }
-  const std::vector<Offset> order = group_entries(a.indices, entries, minors, new_offsets);
-  new_indices.resize(entries);
-  new_values.resize(entries);
-  for (std::size_t e = 0; e < entries; ++e) {
-    new_indices[e] = major[detail::at(order[e])];
-    new_values[e] = values[order[e]];
-  }
+    std::vector<offset> offsets;
+    const std::vector<offset> order = group_entries(pattern.indices, entries, minors, offsets);
+    std::vector<index> indices(entries);
+    std::vector<typename View::value_type> values(entries);
+    for (std::size_t e = 0; e < entries; ++e) {
+      indices[e] = majors[at(order[e])];
+      values[e] = a.values[order[e]];
+    }
+    return Result{a.rows, a.columns, std::move(offsets), std::move(indices), std::move(values)};
+  });
 }
 
 }  // namespace detail
@@ -247,13 +256,8 @@ void recompress(const pattern_view<Index, Offset>& a, std::int64_t minors, const
 ///   errc::out_of_memory.
 template <class Value, class Index, class Offset>
 csc_matrix<Value, Index, Offset> to_csc(const csr_view<Value, Index, Offset>& a) {
-  detail::check_on_host(a, "to_csc");
-  return detail::in_host_memory("no memory for the matrix by columns", [&] {
-    csc_matrix<Value, Index, Offset> result{a.rows, a.columns, {}, {}, {}};
-    detail::recompress(detail::pattern_of(a), a.columns, a.values, result.column_offsets, result.row_indices,
-                       result.values);
-    return result;
-  });
+  return detail::recompressed<csc_matrix<Value, Index, Offset>>(a, a.columns, "to_csc",
+                                                                "no memory for the matrix by columns");
 }
 /// Returns the matrix by columns; see the overload for views.
 template <class Value, class Index, class Offset>
@@ -264,13 +268,8 @@ csc_matrix<Value, Index, Offset> to_csc(const csr_matrix<Value, Index, Offset>& 
 /// Returns the matrix by rows; the entries of a row are in the order of columns. Otherwise as to_csc.
 template <class Value, class Index, class Offset>
 csr_matrix<Value, Index, Offset> to_csr(const csc_view<Value, Index, Offset>& a) {
-  detail::check_on_host(a, "to_csr");
-  return detail::in_host_memory("no memory for the matrix by rows", [&] {
-    csr_matrix<Value, Index, Offset> result{a.rows, a.columns, {}, {}, {}};
-    detail::recompress(detail::pattern_of(a), a.rows, a.values, result.row_offsets, result.column_indices,
-                       result.values);
-    return result;
-  });
+  return detail::recompressed<csr_matrix<Value, Index, Offset>>(a, a.rows, "to_csr",
+                                                                "no memory for the matrix by rows");
 }
 /// Returns the matrix by rows; see the overload for views.
 template <class Value, class Index, class Offset>

@@ -22,25 +22,41 @@ struct system_options {
   std::int64_t max_rhs = 1;
 };
 
-/// Status of a solve; see solver::status.
+/// A part of the product of two factors.
+enum class factor_part {
+  first,     ///< the factor that is solved first; of sweeps: the forward sweep
+  diagonal,  ///< the stored diagonal between the factors
+  second     ///< the factor that is solved last; of sweeps: the backward sweep
+};
+
+/// What a solve, an application of factors, sweeps, the solve of a batch or a factorisation met; see the
+/// function status() of each. Members that do not concern the call keep their defaults.
 struct solve_status {
-  /// What a solve met.
+  /// What it met.
   enum class kind {
-    ok,          ///< every component of x is finite
+    ok,          ///< every component of x (every value of the factors) is finite, and no pivot is zero
     zero_pivot,  ///< the pivot of `row` is zero
-    non_finite,  ///< x is NaN or infinite in `row`: from b, the values of the matrix, or overflow
+    /// x (a value of the factors) is NaN or infinite in `row`: from b, the values of the matrix, overflow, or
+    /// a negative pivot of Cholesky.
+    non_finite,
     /// x is finite but may be inaccurate from `row` on: the values of the last `update_values` do not suit
     /// the plan that the analysis made by the values of `analyze`; see policy::basic_dataflow.
     growth
   };
-  kind code = kind::ok;  ///< what the solve met
+  kind code = kind::ok;  ///< what it met
   /// The first such row of A in the order of substitution, which is from the last row on for an upper system;
-  /// empty if `code` is `ok`.
-  std::optional<std::int64_t> row;
+  /// empty if `code` is `ok`. For factors it counts rows of the factors.
+  std::optional<std::int64_t> row{};
+  std::optional<factor_part> part{};     ///< of factors and sweeps: where; empty if `code` is `ok`
+  std::optional<std::int64_t> system{};  ///< of a batch: the first such system; empty if `code` is `ok`
+  std::int64_t boosted_pivots = 0;       ///< of a factorisation: pivots that were replaced, see pivot_options
 
-  /// Returns whether every component of x is finite and accurate.
+  /// Returns whether every component of x (every value of the factors) is finite and accurate.
   [[nodiscard]] bool ok() const noexcept { return code == kind::ok; }
 };
+using factors_status = solve_status;  ///< what factors and sweeps met
+using batch_status = solve_status;    ///< what the solve of a batch met
+using factor_status = solve_status;   ///< what an incomplete factorisation met
 
 /// The longest chain of supernodes in a solve by supernodal: each supernode of the chain needs the one
 /// before.
@@ -48,7 +64,7 @@ struct critical_path {
   std::int64_t supernodes = 0;  ///< supernodes on the chain; 0: the pattern has no tree of supernodes
   std::int64_t bytes = 0;       ///< bytes of their panels
   std::int64_t hops = 0;        ///< hand-offs between them
-  /// Predicted time of a solve with one right-hand side, the chain and what runs beside it, by constants
+  /// Predicted time of a solve with one right-hand side, the chain and what runs with it, by constants
   /// measured on one GPU, in nanoseconds.
   double nanoseconds = 0;
 };
@@ -96,7 +112,7 @@ struct solver_info {
   std::int64_t rows = 0;     ///< rows of the system
   std::int64_t entries = 0;  ///< entries of the triangle, with the diagonal unless it is unit
   /// Entries of the stored matrix that a solve does not use: those outside the triangle and, if the diagonal
-  /// is unit, those on the diagonal. A triangle without entries beside its diagonal, and many ignored
+  /// is unit, those on the diagonal. A triangle without entries off its diagonal, and many ignored
   /// entries, may mean that `system_options::part` is the wrong triangle.
   std::int64_t ignored_entries = 0;
   std::int64_t levels = 0;  ///< rows on the longest chain of dependent rows; 0 if they were not counted

@@ -50,7 +50,7 @@ auto reverse_cuthill_mckee(const Matrix& a) {
   using index = typename Matrix::view_type::index_type;
   const detail::orderings::graph_of<Matrix> g(a, "reverse_cuthill_mckee");
   std::vector<index> order;
-  std::vector<index> depth(static_cast<std::size_t>(g.size()), index{-1});  // -1: not seen
+  std::vector<index> depth(detail::at(g.size()), index{-1});  // -1: not seen
   order.reserve(depth.size());
   // Appends the component of `root` to `order` in breadth-first order and returns the largest depth.
   const auto search = [&](index root) {
@@ -103,7 +103,7 @@ template <class Matrix>
 auto greedy_colouring(const Matrix& a) {
   using index = typename Matrix::view_type::index_type;
   const detail::orderings::graph_of<Matrix> g(a, "greedy_colouring");
-  const auto size = static_cast<std::size_t>(g.size());
+  const auto size = detail::at(g.size());
   colouring<index> made;
   made.colour_of_row.assign(size, index{-1});
   std::vector<index> taken_by(size + 1,

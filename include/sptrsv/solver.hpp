@@ -43,6 +43,7 @@ namespace detail {
 ///          executor, resource);  // most engines take a pattern_view: they do not plan by values
 ///   engine(const Policy&, const valued_panels<Scalar, Index, Offset>&, ...);  // optional
 ///   engine(const engine&, op, executor, resource);  // optional; for solver::transposed
+///   class both_triangles;  // optional, with begin_both() and a constructor: see the engine of dataflow
 ///   void update_values(const Scalar* values, executor);
 ///   workspace make_workspace(executor, resource) const;  // move-only; for one solve in flight
 ///   void workspace::reset(executor);  // enqueues the state before the first solve, in the same memory
@@ -73,6 +74,14 @@ std::int64_t first_grown_index(const Engine& of, const Executor& on) {
   } else {
     return -1;
   }
+}
+
+/// Returns the view with the scalars of its elements.
+template <class T>
+auto as_scalars(const dense_view<T>& v) {
+  auto* const data = as_scalar(v.data);
+  return dense_view<std::remove_pointer_t<decltype(data)>>(data, v.rows, v.columns, v.row_stride,
+                                                           v.column_stride);
 }
 
 /// Returns a number that no other solver of the process has; not 0.
@@ -215,14 +224,12 @@ class solver {
     if (!has_work(b, x)) {
       return;
     }
-    const dense_view<const scalar> from(detail::as_scalar(b.data), b.rows, b.columns, b.row_stride,
-                                        b.column_stride);
-    const dense_view<scalar> to(detail::as_scalar(x.data), x.rows, x.columns, x.row_stride, x.column_stride);
     last_update_->expect_whole("update_values", "call it again");
     const executor on(stream);
     reset_if_broken(scratch, on);
     scratch.last_solve_.run([&] {
-      engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)), from, to, scratch.state_, on);
+      engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)), detail::as_scalars(b),
+                     detail::as_scalars(x), scratch.state_, on);
     });
   }
 
@@ -320,16 +327,17 @@ class solver {
   template <class Solver>
   friend class detail::factors::pair_analysis;
 
-  template <class Pattern>
+  /// `begun`: what the engine takes of an analysis that has begun (engine::begin_both); mostly nothing.
+  template <class Pattern, class... Begun>
   solver(const Policy& policy, const Pattern& pattern, const Value* values, const system_options& options,
-         const executor& on, memory_resource& resource)
+         const executor& on, memory_resource& resource, Begun&... begun)
       : size_(pattern.size),
         entries_(pattern.entries),
         max_rhs_(options.max_rhs),
         reversed_(detail::triangle_form(options, pattern.by_columns).reversed),
         number_(detail::next_solver_number()),
         resource_(&resource),
-        engine_(checked_engine(policy, pattern, values, options, on, resource)),
+        engine_(checked_engine(policy, pattern, values, options, on, resource, begun...)),
         own_(engine_->make_workspace(on, resource), number_) {
     engine_->update_values(detail::as_scalar(values), on);
   }
@@ -352,11 +360,11 @@ class solver {
   /// The engine, the resource that it allocates from, which counts, and what the engine shares. They are
   /// destroyed in this order.
   struct counted_engine : private detail::shared_owner, detail::peak_resource, engine {
-    template <class Pattern>
+    template <class Pattern, class... Begun>
     counted_engine(const Policy& policy, const Pattern& pattern, const detail::triangle_form& form,
-                   std::int64_t max_rhs, const executor& on, memory_resource& resource)
+                   std::int64_t max_rhs, const executor& on, memory_resource& resource, Begun&... begun)
         : detail::peak_resource(resource),
-          engine(policy, pattern, form, max_rhs, on, static_cast<memory_resource&>(*this)) {}
+          engine(policy, pattern, form, max_rhs, on, static_cast<memory_resource&>(*this), begun...) {}
     counted_engine(const std::shared_ptr<counted_engine>& other, op operation, const executor& on,
                    memory_resource& resource)
         : detail::shared_owner{other},
@@ -364,19 +372,20 @@ class solver {
           engine(static_cast<const engine&>(*other), operation, on, static_cast<memory_resource&>(*this)) {}
   };
 
-  template <class Pattern>
+  template <class Pattern, class... Begun>
   static std::shared_ptr<counted_engine> checked_engine(const Policy& policy, const Pattern& pattern,
                                                         const Value* values, const system_options& options,
-                                                        const executor& on, memory_resource& resource) {
+                                                        const executor& on, memory_resource& resource,
+                                                        Begun&... begun) {
     check_space(values, pattern.entries, "the array of values");
     detail::check_spaces<executor>(pattern, Policy::name);
     const auto with_values = detail::with_values(pattern, detail::as_scalar(values));
     static_assert(std::is_constructible_v<engine, const Policy&, decltype(with_values), detail::triangle_form,
                                           std::int64_t, const executor&, memory_resource&>,
                   "this policy takes no matrices of this kind: supernodal panels are for policy::supernodal");
-    return std::make_shared<counted_engine>(policy, with_values,
-                                            detail::triangle_form(options, pattern.by_columns),
-                                            options.max_rhs, on, resource);
+    const detail::triangle_form form(options, pattern.by_columns);
+    return std::make_shared<counted_engine>(policy, with_values, form, options.max_rhs, on, resource,
+                                            begun...);
   }
 
   static void check_space(const void* p, std::int64_t size, const char* array) {

@@ -23,8 +23,7 @@ namespace sptrsv {
 /// outlive the use of the view.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 struct supernodal_view {
-  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
-  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+  static_assert(detail::are_index_types<Index, Offset>());
 
   using view_type = supernodal_view;  ///< the view itself
   using value_type = Value;           ///< type of values
@@ -46,8 +45,7 @@ struct supernodal_view {
 /// Lower triangle in supernodal panels that owns its arrays. Converts to a supernodal_view.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Storage = host_storage>
 struct supernodal_matrix {
-  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
-  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+  static_assert(detail::are_index_types<Index, Offset>());
 
   using view_type = supernodal_view<Value, Index, Offset>;  ///< type of the view
 

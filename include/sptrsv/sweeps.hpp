@@ -22,7 +22,7 @@ struct sweep_options {
   /// Whether relax() is wanted. Otherwise only apply() is available, which needs less memory: it does not
   /// multiply with a triangle.
   bool is_smoother = true;
-  std::int64_t max_rhs = 1;  ///< see system_options::max_rhs
+  std::int64_t max_rhs = 1;  ///< largest number of right-hand sides of one call
 };
 
 /// The order in which a sweep visits the rows.
@@ -64,6 +64,8 @@ class sweeps {
  public:
   using policy_type = Policy;  ///< the policy
   using value_type = Value;    ///< type of the values of the matrix, b and x
+  using index_type = Index;    ///< type of indices
+  using offset_type = Offset;  ///< type of offsets
   using stream_type = Stream;  ///< type of streams
 
   /// Analyses the matrix; see analyze_sweeps.
@@ -135,7 +137,7 @@ class sweeps {
   void apply(dense_view<const Value> b, dense_view<Value> x, stream_type stream = {}) {
     expect_values();
     lower_->solve(b, x, stream);
-    const auto to = as_scalars(x);
+    const auto to = detail::as_scalars(x);
     detail::factors::for_each(
         executor(stream), x.columns > 0 ? x.rows : 0,
         detail::sweeps::turn_around<scalar>{diagonal_.values(), real(2 - relaxation_), false, {}, to, to});
@@ -146,9 +148,10 @@ class sweeps {
   /// Synchronises `stream`, which must be ordered after them.
   [[nodiscard]] factors_status status(stream_type stream = {}) {
     for (const factor_part part : {factor_part::first, factor_part::second}) {
-      const solve_status met = (part == factor_part::first ? *lower_ : *upper_).status(stream);
+      solve_status met = (part == factor_part::first ? *lower_ : *upper_).status(stream);
       if (!met.ok()) {
-        return {met.code, part, met.row};
+        met.part = part;
+        return met;
       }
     }
     return {};
@@ -171,6 +174,8 @@ class sweeps {
 
   /// Returns the number of rows of the matrix.
   [[nodiscard]] std::int64_t rows() const noexcept { return lower_->rows(); }
+  /// Returns the largest number of right-hand sides of one call.
+  [[nodiscard]] std::int64_t max_rhs() const noexcept { return lower_->max_rhs(); }
 
  private:
   template <class View>
@@ -195,26 +200,14 @@ class sweeps {
     if (relaxation_ != 1) {
       scaled_ = detail::make_buffer<scalar>(a.entries, on, resource);
     }
-    const span<const Value> values(a.values, static_cast<std::size_t>(a.entries));
+    const span<const Value> values(a.values, detail::at(a.entries));
     scaled_.size() > 0 ? update_values(values, stream) : update_products(values, on);
   }
 
   void expect_values() const { last_update_.expect_whole("update_values", "call it again"); }
 
-  static scalar real(double v) {
-    const auto part = static_cast<detail::real_t<scalar>>(v);
-    if constexpr (detail::is_complex_v<scalar>) {
-      return {part, 0};
-    } else {
-      return part;
-    }
-  }
+  static scalar real(double v) { return detail::from_real<scalar>(static_cast<detail::real_t<scalar>>(v)); }
 
-  template <class T>
-  static auto as_scalars(const dense_view<T>& v) {
-    using element = std::remove_pointer_t<decltype(detail::as_scalar(v.data))>;
-    return dense_view<element>(detail::as_scalar(v.data), v.rows, v.columns, v.row_stride, v.column_stride);
-  }
   [[nodiscard]] span<const Value> scaled_values() const {
     return {reinterpret_cast<const Value*>(scaled_.data()), scaled_.size()};
   }
@@ -225,7 +218,7 @@ class sweeps {
 
   /// Enqueues the copy of the values with D / w in the place of D.
   void take_scaled(const scalar* values, const executor& on) {
-    detail::factors::copy(on, scaled_.data(), values, scaled_.size());
+    on.copy(scaled_.data(), values, scaled_.bytes());
     detail::factors::for_each(on, rows(),
                               detail::sweeps::scale_diagonal<scalar, Offset>{
                                   diagonal_.sources(), real(1 / relaxation_), values, scaled_.data()});
@@ -239,15 +232,15 @@ class sweeps {
 
   /// Enqueues c = b - T x - (1 - 1 / w) D x for a strict triangle T. diagonal_ holds D / w.
   void residual(const triangle& t, dense_view<const Value> b, dense_view<Value> x, const executor& on) const {
-    t.residual(diagonal_.values(), real(relaxation_ - 1), as_scalars(b), as_scalars(x), as_scalars(rhs(x)),
-               on);
+    t.residual(diagonal_.values(), real(relaxation_ - 1), detail::as_scalars(b), detail::as_scalars(x),
+               detail::as_scalars(rhs(x)), on);
   }
   /// Enqueues c = b - c + (2 / w - 1) D x: the residual for the opposite direction.
   void turn_around(dense_view<const Value> b, dense_view<Value> x, const executor& on) const {
-    detail::factors::for_each(
-        on, x.rows,
-        detail::sweeps::turn_around<scalar>{diagonal_.values(), real(2 - relaxation_), true, as_scalars(b),
-                                            as_scalars(x), as_scalars(rhs(x))});
+    detail::factors::for_each(on, x.rows,
+                              detail::sweeps::turn_around<scalar>{
+                                  diagonal_.values(), real(2 - relaxation_), true, detail::as_scalars(b),
+                                  detail::as_scalars(x), detail::as_scalars(rhs(x))});
   }
   void solve(one_solver& with, dense_view<Value> x, Stream stream) { with.solve(rhs(x), x, stream); }
 

@@ -3,8 +3,8 @@
 
 #include "contract/contract_fixture.hpp"
 #include "sptrsv/detail/analysis/device_columns.hpp"
-#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
 #include "support/effort.hpp"
@@ -39,12 +39,16 @@ class analysis : public on_target<Types> {
       detail::device_levels<index_type> seen_levels;
       // Without a limit the device finds the levels; with this one the host does, unless there are few rows.
       for (const detail::search_limit& limit : {detail::search_limit{0, 1}, detail::search_limit{}}) {
-        const auto found = detail::levels_of_rows(seen, on, this->where.resource(), true, limit);
+        const auto levels_of_one =
+            detail::levels_of_rows(std::array{&seen}, true, std::array{limit}, on, this->where.resource());
+        const auto& found = levels_of_one[0];
         EXPECT_TRUE(is_levels_of_rows(found, levels, expected)) << p.name << ", " << f.name();
         seen_levels = detail::order_by_level(found, on, this->where.resource());
       }
-      auto both = detail::build_with_levels(detail::pattern_of(detail::view_of(there)), form, {32, 40}, true,
-                                            on, this->where.resource());
+      const auto built =
+          detail::build_with_levels(detail::pattern_of(detail::view_of(there)), std::array{form}, {32, 40},
+                                    true, on, this->where.resource());
+      const auto& both = built[0];
       EXPECT_EQ(this->where.download(both.triangle.row_offsets), expected.row_offsets) << p.name;
       EXPECT_EQ(this->where.download(both.triangle.columns), expected.columns) << p.name;
       EXPECT_EQ(this->where.download(both.triangle.sources), expected.sources) << p.name;

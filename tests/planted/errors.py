@@ -855,7 +855,7 @@ ERRORS = (
         "late search: its levels are taken although it was given up",
         "flag",
         "analysis",
-        Edit(D + "levels/level_searches.hpp", "results[0].given_up != 0", "false"),
+        Edit(D + "levels/level_searches.hpp", "found[0].given_up != 0", "false"),
     ),
     error(
         "late search: a warp that gives up publishes nothing",
@@ -872,17 +872,17 @@ ERRORS = (
     error(
         "both analyses: the second triangle gets a schedule of the first one",
         "offset",
-        "joint_analysis",
+        "both_triangles",
         Edit(
-            D + "dataflow/joint_analysis.hpp",
-            "of[1].make_schedule(second, -1, shared_limit)",
-            "of[1].make_schedule(first, -1, shared_limit)",
+            D + "dataflow/predict.hpp",
+            "wanted[static_cast<std::size_t>(k)]",
+            "wanted[0]",
         ),
     ),
     error(
         "both analyses: the second system takes the tasks of the first one",
         "offset",
-        "joint_analysis",
+        "both_triangles",
         Edit(
             D + "dataflow/partitioned/choose/predict_agent.hpp",
             "is_first ? number : number - p.first_tasks",
@@ -892,7 +892,7 @@ ERRORS = (
     error(
         "both analyses: the tables of the second triangle are counted from the first block on",
         "offset",
-        "joint_analysis",
+        "both_triangles",
         Edit(
             D + "dataflow/partitioned/choose/level_counts.hpp",
             "of_one::run_block(ctx, p.of[1], block - p.first_blocks)",
@@ -900,22 +900,22 @@ ERRORS = (
         ),
     ),
     error(
-        "both analyses: the tickets of a search in vain are not put back",
-        "reset",
-        "joint_analysis",
+        "both analyses: the levels of rows that are to be split are taken",
+        "flag",
+        "both_triangles",
         Edit(
             D + "levels/device_levels.hpp",
-            "on.fill_bytes(reports.data()->searches, 0, sizeof(found[0].searches));",
-            ";",
+            "builder.ascends(found, k) && found[k].longest_row <= limits.longest_whole",
+            "builder.ascends(found, k)",
         ),
     ),
     error(
         "both analyses: whole rows that another path needs are freed",
         "lifetime",
-        "joint_analysis",
+        "both_triangles",
         Edit(
-            D + "dataflow/joint_analysis.hpp",
-            "!of.may_be_single_block(found.triangle, found.levels->count)",
+            D + "dataflow/predict.hpp",
+            "choose(of) != path_name::single_block",
             "true",
         ),
     ),
@@ -1307,31 +1307,39 @@ ERRORS = (
         "a step of an LU row in registers does not wait for its operands",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "short_lu_rows.hpp", "row.wait(ctx, warp, step.used);", ""),
+        Edit(INCOMPLETE + "short_lu_rows.hpp", "this->wait(ctx, warp, step.used);", ""),
     ),
     error(
         "a step of a Cholesky row in registers does not wait for its operands",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "row.wait(ctx, warp, step.used);", ""),
+        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "this->wait(ctx, warp, step.used);", ""),
     ),
     error(
         "the products of a Cholesky row in registers do not wait for their operands",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "row.wait(ctx, warp, step.products);", ""),
+        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "this->wait(ctx, warp, step.products);", ""),
     ),
     error(
         "a step of several LU rows in registers does not wait for its operands",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "short_lu_rows.hpp", "(known & step.used) == step.used", "true"),
+        Edit(
+            INCOMPLETE + "short_row.hpp",
+            "(known & step.used) == step.used",
+            "(Method == method::lu || (known & step.used) == step.used)",
+        ),
     ),
     error(
         "a step of several Cholesky rows in registers does not wait for its operands",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "(known & step.used) == step.used", "true"),
+        Edit(
+            INCOMPLETE + "short_row.hpp",
+            "(known & step.used) == step.used",
+            "(Method == method::cholesky || (known & step.used) == step.used)",
+        ),
     ),
     error(
         "a step of an LU row of a warp does not wait for its operands",

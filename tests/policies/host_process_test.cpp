@@ -15,7 +15,7 @@
 #include <omp.h>
 #endif
 
-#include "sptrsv/detail/base/run_both.hpp"
+#include "sptrsv/detail/base/host_team.hpp"
 #include "sptrsv/factors.hpp"
 #include "sptrsv/incomplete_lu.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
@@ -58,17 +58,16 @@ std::vector<double> solution_of(const solver<policy::host_parallel, double>& sol
 /// Calls everything on the host that uses threads. Returns whether the results are right.
 bool use_threads(const csr_matrix<double>& a, const solver<policy::host_parallel, double>& two_workers,
                  const std::vector<double>& expected) {
-  bool first = false;
-  bool second = false;
-  detail::run_both(
-      true, [&] { first = true; }, [&] { second = true; });
+  std::array<bool, 2> called{};
+  detail::for_each_taken(2, 2,
+                         [&](std::int64_t k, std::size_t) { called[static_cast<std::size_t>(k)] = true; });
   auto factors = analyze_factors(policy::host_parallel{}, a);
   std::vector<double> x(static_cast<std::size_t>(a.rows), 1);
   factors.apply(x, x);
   incomplete_options options;
   options.fill_level = 1;
   auto ilu = analyze_incomplete_lu(a, options, host_stream{});
-  return first && second && solution_of(two_workers) == expected &&
+  return called[0] && called[1] && solution_of(two_workers) == expected &&
          solution_of(analyze(policy::host_parallel{}, a)) == expected &&
          solution_of(analyze(policy::host_parallel{8}, a)) == expected && ilu.info().entries > 0;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "support/effort.hpp"
 #include "support/emulator_target.hpp"
 #include "support/subjects/dataflow.hpp"

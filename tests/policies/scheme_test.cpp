@@ -1,5 +1,6 @@
 // The policy scheme, in the emulator: all schemes that a search tries, features, the model that chooses, and
 // what is refused.
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/papers/scheme/model.hpp"
 
 #include <algorithm>

@@ -59,9 +59,9 @@ class KrylovComparison(CommandTest):
         status, output = self.call(krylov_comparison.main, self.write_programs(TABLE), str(self.folder))
         self.assertEqual(status, 0)
         systems = len(krylov_comparison.GRIDS) + len(krylov_comparison.FILES)
-        self.assertEqual(output.count("| 1.5, 3 | 2, 8 | **4.00** |"), systems)
-        self.assertIn("| G3_circuit | 1,728, 11,232 | 34 | CG, IC(0) | 19, 20 |", output)
-        self.assertIn("| teko_lsc_F_2 | 1,728, 11,232 | 34 | GMRES(30), ILU(0) |", output)
+        self.assertEqual(output.count("| 1.5 | 3 | 2 | 8 | **4.00** |"), systems)
+        self.assertIn("| G3_circuit | CG, IC(0) | 1,728 | 11,232 | 34 | 19 | 20 |", output)
+        self.assertIn("| teko_lsc_F_2 | GMRES(30), ILU(0) | 1,728 | 11,232 | 34 |", output)
         self.assertIn(f"4.00 times as fast in the geometric mean of {systems} systems, at least 4.00", output)
 
     def test_leaves_real_systems_out_without_their_folder(self) -> None:

@@ -44,7 +44,7 @@ class Tables(support.CommandTest):
     def test_classes_of_rows_per_level(self) -> None:
         table = report_tables.by_group(self.results, self.policies, "class", report_tables.rows_per_level_class)
         self.assertEqual(
-            [row[::3] for row in table.rows],
+            [row[::2] for row in table.rows],
             [
                 ["fewer than 4", "0.50x"],
                 ["4 to 100", "2.00x"],
@@ -55,7 +55,11 @@ class Tables(support.CommandTest):
 
     def test_sources(self) -> None:
         table = report_tables.by_group(self.results, self.policies, "source", lambda row: row.source)
-        self.assertEqual([row[:3] for row in table.rows], [["file", "merged", "4"]])
+        self.assertEqual((table.header, table.rows), (["source", "problems", "merged"], [["file", "4", "1.68x"]]))
+        table = report_tables.by_group(
+            self.results, self.policies, "source", lambda row: row.source, report_tables.least
+        )
+        self.assertEqual(table.rows, [["file", "4", "0.50x"]])
 
     def test_calls_alone_over_those_in_a_batch(self) -> None:
         for row, factor in zip(self.made["rows"][1::2], (2.0, 8.0, None, None), strict=True):
@@ -102,11 +106,12 @@ class Tables(support.CommandTest):
 
     def test_the_configuration_shows_where_there_are_several(self) -> None:
         titles = [section.title for section in report_tables.sections(self.results, self.policies)]
-        self.assertNotIn("By configuration", titles)
+        self.assertNotIn("Mean speed-up by configuration", titles)
         for row in self.made["rows"][:2]:
             row |= {"rhs": 16, "part": "upper"}
         results = parse_results(self.made)
-        self.assertIn("By configuration", [section.title for section in report_tables.sections(results, self.policies)])
+        titles = [section.title for section in report_tables.sections(results, self.policies)]
+        self.assertIn("Mean speed-up by configuration", titles)
         self.assertEqual(report_tables.worst(results, "merged", 1).rows[0][0], "file_00 (upper, 16 rhs)")
 
     def test_numbers(self) -> None:
@@ -135,15 +140,21 @@ class Program(support.CommandTest):
             self.assertEqual(len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}), 1, block)
         for title in (
             "Summary",
-            "By rows per level",
-            "By source",
+            "Mean speed-up by rows per level",
+            "Worst speed-up by source",
             "Analysis",
-            "Memory",
             "Not solved",
-            "Ten worst cases of merged",
-            "All times",
         ):
             self.assertIn(f"\n## {title}\n", text)
+
+    def test_the_tables_by_system_are_on_a_page_of_their_own(self) -> None:
+        _, _, text = self.make(synthetic.results(policies=("merged", "dataflow", "cusparse")))
+        systems = (self.folder / "out" / "systems.md").read_text(encoding="utf-8")
+        self.assertIn("\n## Ten worst cases of dataflow\n", text)
+        self.assertNotIn("\n## Ten worst cases of dataflow\n", systems)
+        for title in ("Ten worst cases of merged", "All times"):
+            self.assertIn(f"\n## {title}\n", systems)
+            self.assertNotIn(f"\n## {title}\n", text)
 
     def test_the_web_page_is_escaped_and_whole(self) -> None:
         made = synthetic.results(count=3)

@@ -263,7 +263,7 @@ class Program(support.CommandTest):
         self.assertEqual(self.make("liu", synthetic.lower_triangles(), "--published", known)[0], 2)
 
     def test_the_repositorys_published_times(self) -> None:
-        table = support.ROOT / "docs" / "studies" / "lu_niu_liu_published.csv"
+        table = support.ROOT / "docs/lab_log/studies/lu_niu_liu_published.csv"
         published = study_blocks.load_published(table)
         self.assertEqual(len(published), 7)
         self.assertIn(study_blocks.PublishedTimes("laplace27_128x128x128", 3.86, 1469), published)

@@ -1,6 +1,7 @@
-"""Writes a report of the results of sptrsv_bench: tables and SVG figures, as report.md and as report.html.
+"""Writes a report of the results of sptrsv_bench: tables and SVG figures, as Markdown and as report.html.
 
-report.html holds its figures; report.md shows the SVG files beside it. The figures compare `dataflow`, the default
+report.md has the summaries and shows the SVG files of its folder, systems.md has the tables by system; report.html
+holds all of it, figures too. The figures compare `dataflow`, the default
 policy, with the best of the other policies and with the baseline; the tables have every policy.
 """
 
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from sptrsv_results.cli import add_output_folder, add_tables_only, new_parser
 from sptrsv_results.format import FormatError, Results, load_results
 from sptrsv_results.page import Page, caption, facts, markdown, web_page
-from sptrsv_results.tables import sections, vendor
+from sptrsv_results.tables import sections, system_sections, vendor
 
 SELECTABLE = ("matrix", "source", "kind", "value", "index", "part", "operation", "rhs")
 
@@ -63,10 +64,20 @@ def make_report(
         from sptrsv_results.figures import draw_all  # needs matplotlib
 
         pictures = draw_all(results, policies, caption(results.context), folder)
-    page = Page("Benchmark report", overview(results), facts(results.context), pictures, sections(results, policies))
-    (folder / "report.md").write_text(markdown(page), encoding="utf-8")
-    (folder / "report.html").write_text(web_page(page, folder), encoding="utf-8")
-    return [folder / name for name in ("report.md", "report.html", *(picture.file for picture in pictures))]
+    facts_of_run = facts(results.context)
+    summaries = sections(results, policies)
+    by_system = system_sections(results, policies)
+    text = overview(results)
+    made = {
+        "report.md": markdown(Page("Benchmark report", text, facts_of_run, pictures, summaries)),
+        "systems.md": markdown(Page("Benchmark by system", text, facts_of_run, [], by_system)),
+        "report.html": web_page(
+            Page("Benchmark report", text, facts_of_run, pictures, [*summaries, *by_system]), folder
+        ),
+    }
+    for name, content in made.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    return [folder / name for name in (*made, *(picture.file for picture in pictures))]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Sequence
 
 from sptrsv_results.format import Results, Row, describe, geometric_mean, measured, quantile
 from sptrsv_results.page import Section, Table
 
 NONE = "-"
+MAIN_POLICY = "dataflow"  # the default of the library: its worst cases are in the report itself
 WARM = (
     "Warm: only solves of one policy run, and the first ones are not timed; on a GPU the L2 cache is emptied before "
     "those."
@@ -82,11 +82,18 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
             f"{MODEL} {WARM}",
             summary(results, policies),
         ),
-        Section("By rows per level", "", by_group(results, policies, "rows per level", rows_per_level_class)),
-        Section("By source", "", by_group(results, policies, "source", lambda row: row.source)),
     ]
+    groupings: dict[str, Callable[[Row], str]] = {
+        "rows per level": rows_per_level_class,
+        "source": lambda row: row.source,
+    }
     if len({configuration(row) for row in results.rows}) > 1:
-        made.append(Section("By configuration", "", by_group(results, policies, "configuration", configuration)))
+        groupings["configuration"] = configuration
+    for title, group_of in groupings.items():
+        made += [
+            Section(f"Mean speed-up by {title}", "", by_group(results, policies, title, group_of)),
+            Section(f"Worst speed-up by {title}", "", by_group(results, policies, title, group_of, least)),
+        ]
     made += [
         Section(
             "Analysis",
@@ -108,9 +115,8 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
             memory(results, policies),
         ),
     ]
-    made += [
-        Section(f"Ten worst cases of {policy}", "", worst(results, policy)) for policy in contenders(results, policies)
-    ]
+    if MAIN_POLICY in contenders(results, policies):
+        made.append(worst_section(results, MAIN_POLICY))
     if any(row.status != "ok" for row in results.rows if row.policy in policies):
         made.append(
             Section(
@@ -119,8 +125,21 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
                 not_solved(results, policies),
             )
         )
+    return made
+
+
+def system_sections(results: Results, policies: Sequence[str]) -> list[Section]:
+    """Returns the sections with a line for each system; those of the report itself summarise them."""
+    others = [policy for policy in contenders(results, policies) if policy != MAIN_POLICY]
     text = "Milliseconds of one solve, with a warm L2 cache, in a batch of solves."
-    return [*made, Section("All times", text, everything(results, policies))]
+    return [
+        *(worst_section(results, policy) for policy in others),
+        Section("All times", text, everything(results, policies)),
+    ]
+
+
+def worst_section(results: Results, policy: str) -> Section:
+    return Section(f"Ten worst cases of {policy}", "", worst(results, policy))
 
 
 def summary(results: Results, policies: Sequence[str]) -> Table:
@@ -176,26 +195,31 @@ def configuration(row: Row) -> str:
     return f"{row.value}, {row.index}, {row.part}, {row.operation}, {row.rhs} rhs"
 
 
-def by_group(results: Results, policies: Sequence[str], title: str, group_of: Callable[[Row], str]) -> Table:
+def by_group(
+    results: Results,
+    policies: Sequence[str],
+    title: str,
+    group_of: Callable[[Row], str],
+    statistic: Callable[[list[float]], float | None] = geometric_mean,
+) -> Table:
+    """Returns a statistic of the speed-ups, the mean by default: a line for each group, a column for each policy."""
     order = [name for name, *_ in ROWS_PER_LEVEL]
     groups = sorted(
         {group_of(row) for row in results.rows},
         key=lambda group: (order.index(group) if group in order else 0, group),
     )
+    names = contenders(results, policies)
     rows = []
-    for group, policy in itertools.product(groups, contenders(results, policies)):
-        speedup = list(measured((row for row in of_policy(results, policy) if group_of(row) == group), "speedup"))
-        rows.append(
-            [
-                group,
-                policy,
-                str(len(speedup)),
-                times(geometric_mean(speedup)),
-                times(min(speedup, default=None)),
-                slower(speedup),
-            ]
-        )
-    return Table([title, "policy", "problems", "mean speed-up", "worst", "slower"], rows, names=2)
+    for group in groups:
+        problems = sum(any(group_of(row) == group for row in of.values()) for of in results.by_problem.values())
+        of_group = [[row for row in of_policy(results, policy) if group_of(row) == group] for policy in names]
+        speedups = (times(statistic(list(measured(rows_of, "speedup")))) for rows_of in of_group)
+        rows.append([group, str(problems), *speedups])
+    return Table([title, "problems", *names], rows)
+
+
+def least(values: list[float]) -> float | None:
+    return min(values, default=None)
 
 
 def break_evens(rows: Iterable[Row]) -> list[float]:

@@ -8,58 +8,43 @@
 #include <utility>
 
 #include "sptrsv/batch.hpp"
+#include "sptrsv/detail/any_solver/any_object.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {
 
 namespace detail {
 
-/// The solver of a batch behind virtual functions. `Stream` is the stream type of the caller.
+/// The solver of a batch behind virtual functions.
 template <class Value, class Stream>
-struct held_batch {
-  held_batch() = default;
-  held_batch(const held_batch&) = delete;
-  held_batch& operator=(const held_batch&) = delete;
-  virtual ~held_batch() = default;
+struct held_batch : held_object<solver_info, Stream> {
+  static constexpr const char* moved_from = "the batch was moved from";
+
   virtual void update_values(span<const Value> values, Stream stream) = 0;
   virtual void solve(batch_view<const Value> b, batch_view<Value> x, Value alpha, Stream stream) = 0;
-  virtual batch_status status(Stream stream) = 0;
-  virtual solver_info info() const = 0;
   virtual std::int64_t systems() const noexcept = 0;
-  virtual std::int64_t rows() const noexcept = 0;
   virtual std::int64_t max_rhs() const noexcept = 0;
 };
 
-/// The held_batch of a type of solvers. One of the host ignores the stream of the caller.
+/// The held_batch of a type of solvers.
 template <class Batch, class Stream>
-class batch_holder final : public held_batch<typename Batch::value_type, Stream> {
+class batch_holder final : public object_holder<Batch, held_batch<typename Batch::value_type, Stream>> {
   using value = typename Batch::value_type;
+  using base = object_holder<Batch, held_batch<value, Stream>>;
+  using base::object_;
+  using base::own;
 
  public:
-  explicit batch_holder(Batch&& made) : batch_(std::move(made)) {}
+  using base::base;
 
   void update_values(span<const value> values, Stream stream) override {
-    batch_.update_values(values, own(stream));
+    object_.update_values(values, own(stream));
   }
   void solve(batch_view<const value> b, batch_view<value> x, value alpha, Stream stream) override {
-    batch_.solve(b, x, alpha, own(stream));
+    object_.solve(b, x, alpha, own(stream));
   }
-  batch_status status(Stream stream) override { return batch_.status(own(stream)); }
-  solver_info info() const override { return batch_.info(); }
-  std::int64_t systems() const noexcept override { return batch_.systems(); }
-  std::int64_t rows() const noexcept override { return batch_.rows(); }
-  std::int64_t max_rhs() const noexcept override { return batch_.max_rhs(); }
-
- private:
-  static typename Batch::stream_type own(Stream stream) {
-    if constexpr (std::is_same_v<typename Batch::stream_type, host_stream>) {
-      return {};
-    } else {
-      return stream;
-    }
-  }
-
-  Batch batch_;
+  std::int64_t systems() const noexcept override { return object_.systems(); }
+  std::int64_t max_rhs() const noexcept override { return object_.max_rhs(); }
 };
 
 }  // namespace detail
@@ -73,8 +58,9 @@ class batch_holder final : public held_batch<typename Batch::value_type, Stream>
 /// @tparam Offset signed integer type of the row (column) offsets of the matrix.
 /// @tparam Stream stream type of the functions: cudaStream_t. Batches on the host ignore the stream.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle>
-class any_batch {
-  using held_batch = detail::held_batch<Value, Stream>;
+class any_batch : detail::any_object<detail::held_batch<Value, Stream>> {
+  using base = detail::any_object<detail::held_batch<Value, Stream>>;
+  using base::held;
 
  public:
   using value_type = Value;    ///< type of the values of the matrices, b and x
@@ -87,8 +73,7 @@ class any_batch {
             class = std::enable_if_t<!std::is_same_v<std::decay_t<Batch>, any_batch> &&
                                      std::is_same_v<typename std::decay_t<Batch>::value_type, Value>>>
   explicit any_batch(Batch&& from)
-      : held_(
-            std::make_unique<detail::batch_holder<std::decay_t<Batch>, Stream>>(std::forward<Batch>(from))) {
+      : base(std::make_unique<detail::batch_holder<std::decay_t<Batch>, Stream>>(std::forward<Batch>(from))) {
     static_assert(std::is_rvalue_reference_v<Batch&&>, "a batch is moved");
   }
 
@@ -105,7 +90,7 @@ class any_batch {
   /// Returns what the last solve met; as batched_solver::status. On the host `growth` is possible.
   [[nodiscard]] batch_status status(Stream stream = {}) { return held().status(stream); }
   /// Returns what the analysis decided and how much memory the solver holds; as batched_solver::info.
-  [[nodiscard]] solver_info info() const { return std::as_const(held()).info(); }
+  [[nodiscard]] solver_info info() const { return held().info(); }
   /// Returns the number of systems. Throws errc::invalid_argument if the object was moved from.
   [[nodiscard]] std::int64_t systems() const { return held().systems(); }
   /// Returns the number of rows of each system. Throws errc::invalid_argument if the object was moved from.
@@ -113,14 +98,6 @@ class any_batch {
   /// Returns the largest number of right-hand sides of one solve, for each system. Throws
   /// errc::invalid_argument if the object was moved from.
   [[nodiscard]] std::int64_t max_rhs() const { return held().max_rhs(); }
-
- private:
-  held_batch& held() const {
-    SPTRSV_EXPECTS(held_ != nullptr, errc::invalid_argument, "the batch was moved from");
-    return *held_;
-  }
-
-  std::unique_ptr<held_batch> held_;
 };
 
 }  // namespace sptrsv

@@ -7,76 +7,52 @@
 #include <type_traits>
 #include <utility>
 
+#include "sptrsv/detail/any_solver/any_object.hpp"
 #include "sptrsv/incomplete_cholesky.hpp"
 #include "sptrsv/incomplete_lu.hpp"
 
 namespace sptrsv {
 
-/// How an incomplete factorisation is made.
-enum class incomplete_method {
-  lu,       ///< A ~ L U, see incomplete_lu
-  cholesky  ///< A ~ L L^H, see incomplete_cholesky
-};
-
 namespace detail {
 
-/// An incomplete factorisation behind virtual functions. `Stream` is the stream type of the caller.
+/// An incomplete factorisation behind virtual functions.
 template <class Value, class Index, class Offset, class Stream>
-struct held_incomplete {
+struct held_incomplete : held_object<incomplete_info, Stream> {
+  static constexpr const char* moved_from = "the factorisation was moved from";
   using by_rows = csr_view<Value, Index, Offset>;
   using by_columns = csc_view<Value, Index, Offset>;
 
-  held_incomplete() = default;
-  held_incomplete(const held_incomplete&) = delete;
-  held_incomplete& operator=(const held_incomplete&) = delete;
-  virtual ~held_incomplete() = default;
   virtual void factorize(span<const Value> values, const pivot_options* pivots, Stream stream) = 0;
   virtual span<const Value> values() const = 0;
   virtual by_rows view(const by_rows& a) const = 0;
   virtual by_columns view(const by_columns& a) const = 0;
-  virtual factor_status status(Stream stream) const = 0;
-  virtual incomplete_info info() const = 0;
-  virtual std::int64_t rows() const noexcept = 0;
 };
 
-/// The held_incomplete of a type of factorisations. Those of the host ignore the stream of the caller.
+/// The interface that holds a type of factorisations.
 template <class Factorization, class Stream>
-class incomplete_holder final
-    : public held_incomplete<typename Factorization::value_type, typename Factorization::index_type,
-                             typename Factorization::offset_type, Stream> {
-  using base = held_incomplete<typename Factorization::value_type, typename Factorization::index_type,
-                               typename Factorization::offset_type, Stream>;
+using held_of = held_incomplete<typename Factorization::value_type, typename Factorization::index_type,
+                                typename Factorization::offset_type, Stream>;
+
+/// The held_incomplete of a type of factorisations.
+template <class Factorization, class Stream>
+class incomplete_holder final : public object_holder<Factorization, held_of<Factorization, Stream>> {
   using value = typename Factorization::value_type;
+  using base = object_holder<Factorization, held_of<Factorization, Stream>>;
+  using base::object_;
+  using base::own;
   using typename base::by_columns;
   using typename base::by_rows;
 
  public:
-  explicit incomplete_holder(Factorization&& made) : factorization_(std::move(made)) {}
+  using base::base;
 
   void factorize(span<const value> values, const pivot_options* pivots, Stream stream) override {
-    if (pivots == nullptr) {
-      factorization_.factorize(values, own(stream));
-    } else {
-      factorization_.factorize(values, *pivots, own(stream));
-    }
+    pivots == nullptr ? object_.factorize(values, own(stream))
+                      : object_.factorize(values, *pivots, own(stream));
   }
-  span<const value> values() const override { return factorization_.values(); }
-  by_rows view(const by_rows& a) const override { return factorization_.view(a); }
-  by_columns view(const by_columns& a) const override { return factorization_.view(a); }
-  factor_status status(Stream stream) const override { return factorization_.status(own(stream)); }
-  incomplete_info info() const override { return factorization_.info(); }
-  std::int64_t rows() const noexcept override { return factorization_.rows(); }
-
- private:
-  static typename Factorization::stream_type own(Stream stream) {
-    if constexpr (std::is_same_v<typename Factorization::stream_type, host_stream>) {
-      return {};
-    } else {
-      return stream;
-    }
-  }
-
-  Factorization factorization_;
+  span<const value> values() const override { return object_.values(); }
+  by_rows view(const by_rows& a) const override { return object_.view(a); }
+  by_columns view(const by_columns& a) const override { return object_.view(a); }
 };
 
 }  // namespace detail
@@ -90,8 +66,9 @@ class incomplete_holder final
 /// @tparam Offset signed integer type of the row (column) offsets of the matrix.
 /// @tparam Stream stream type of the functions: cudaStream_t. Factorisations on the host ignore the stream.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle>
-class any_incomplete {
-  using held_incomplete = detail::held_incomplete<Value, Index, Offset, Stream>;
+class any_incomplete : detail::any_object<detail::held_incomplete<Value, Index, Offset, Stream>> {
+  using base = detail::any_object<detail::held_incomplete<Value, Index, Offset, Stream>>;
+  using base::held;
 
  public:
   using value_type = Value;    ///< type of the values
@@ -100,15 +77,14 @@ class any_incomplete {
   using stream_type = Stream;  ///< type of streams
 
   /// Takes a factorisation.
-  template <detail::incomplete::method Method, class FactorizationStream, class Tuning>
+  template <incomplete_method Method, class FactorizationStream, class Tuning>
   any_incomplete(incomplete_factorization<Method, Value, Index, Offset, FactorizationStream, Tuning>&& from)
-      : held_(
+      : base(
             std::make_unique<detail::incomplete_holder<
                 incomplete_factorization<Method, Value, Index, Offset, FactorizationStream, Tuning>, Stream>>(
                 std::move(from))) {
-    static_assert(
-        std::is_same_v<FactorizationStream, Stream> || std::is_same_v<FactorizationStream, host_stream>,
-        "the factorisation has another stream type");
+    static_assert(detail::fits_stream<FactorizationStream, Stream>,
+                  "the factorisation has another stream type");
   }
 
   /// Computes the factors of new values; as incomplete_factorization::factorize.
@@ -123,7 +99,7 @@ class any_incomplete {
   /// Returns a view of the factors; as incomplete_factorization::view.
   template <class Matrix>
   [[nodiscard]] auto view(const Matrix& a) const {
-    return std::as_const(held()).view(detail::view_of(a));
+    return held().view(detail::view_of(a));
   }
   /// Returns what the last factorisation met; as incomplete_factorization::status.
   [[nodiscard]] factor_status status(Stream stream = {}) const { return held().status(stream); }
@@ -131,14 +107,6 @@ class any_incomplete {
   [[nodiscard]] incomplete_info info() const { return held().info(); }
   /// Returns the number of rows. Throws errc::invalid_argument if the object was moved from.
   [[nodiscard]] std::int64_t rows() const { return held().rows(); }
-
- private:
-  held_incomplete& held() const {
-    SPTRSV_EXPECTS(held_ != nullptr, errc::invalid_argument, "the factorisation was moved from");
-    return *held_;
-  }
-
-  std::unique_ptr<held_incomplete> held_;
 };
 
 }  // namespace sptrsv

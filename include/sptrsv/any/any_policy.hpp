@@ -53,25 +53,39 @@ using this_build = device_build;
 using this_build = host_build;
 #endif
 
-/// The definitions are in detail/any_solver/analyze.hpp, or in the compiled library.
+// The results of the analyses of a matrix with a type of views.
+template <class View>
+using any_solver_of =
+    any_solver<typename View::value_type, typename View::index_type, typename View::offset_type>;
+template <class View>
+using any_factors_of =
+    any_factors<typename View::value_type, typename View::index_type, typename View::offset_type>;
+template <class View>
+using any_incomplete_of =
+    any_incomplete<typename View::value_type, typename View::index_type, typename View::offset_type>;
+template <class View>
+using any_batch_of =
+    any_batch<typename View::value_type, typename View::index_type, typename View::offset_type>;
+template <class View>
+using factors_options_of = factors_options<typename View::value_type, typename View::index_type>;
+
+// The definitions are in detail/any_solver/analyze.hpp, or in the compiled library.
 template <class Build, class View>
-any_solver<typename View::value_type, typename View::index_type, typename View::offset_type> analyze_any(
-    const any_policy& policy, const View& a, const system_options& options, stream_handle stream,
-    memory_resource* resource);
+any_solver_of<View> analyze_any(const any_policy& policy, const View& a, const system_options& options,
+                                stream_handle stream, memory_resource* resource);
 /// `second` is null if both factors are stored in `first`.
 template <class Build, class View>
-any_factors<typename View::value_type, typename View::index_type, typename View::offset_type>
-analyze_any_factors(const any_policy& policy, const View& first, const View* second,
-                    const factors_options<typename View::value_type, typename View::index_type>& options,
-                    stream_handle stream, memory_resource* resource);
+any_factors_of<View> analyze_any_factors(const any_policy& policy, const View& first, const View* second,
+                                         const factors_options_of<View>& options, stream_handle stream,
+                                         memory_resource* resource);
 template <class Build, class View>
-any_incomplete<typename View::value_type, typename View::index_type, typename View::offset_type>
-analyze_any_incomplete(incomplete_method method, const View& a, const incomplete_options& options,
-                       stream_handle stream, memory_resource* resource);
+any_incomplete_of<View> analyze_any_incomplete(incomplete_method method, const View& a,
+                                               const incomplete_options& options, stream_handle stream,
+                                               memory_resource* resource);
 template <class Build, class View>
-any_batch<typename View::value_type, typename View::index_type, typename View::offset_type> analyze_any_batch(
-    const View& a, span<const typename View::value_type> values, const batch_options& batch,
-    const system_options& options, stream_handle stream, memory_resource* resource);
+any_batch_of<View> analyze_any_batch(const View& a, span<const typename View::value_type> values,
+                                     const batch_options& batch, const system_options& options,
+                                     stream_handle stream, memory_resource* resource);
 template <class Build>
 std::vector<std::string> any_policy_names();
 
@@ -179,7 +193,7 @@ auto analyze_incomplete(incomplete_method method, const Matrix& a, const incompl
 /// @param batch the number of systems, and the distance between their values.
 /// @param options the triangle, the operation, and the largest number of right-hand sides, of all systems.
 /// @param stream the stream of the analysis; the host ignores it.
-/// @param resource source of memory on the device; null: the library's pool. The host ignores it.
+/// @param resource source of memory; null: the default of the side of the matrix.
 /// @return the batch, an `any_batch<Value, Index, Offset>` of the types of the matrix.
 /// @throws error as analyze_batch. The size of a system is not limited on the host.
 template <class Matrix, class Build = detail::this_build, class View = typename Matrix::view_type>

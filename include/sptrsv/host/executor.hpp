@@ -1,6 +1,7 @@
 // Stream and memory of the host policies.
 #pragma once
 
+#include <cstring>
 #include <new>
 #include <string>
 
@@ -42,7 +43,7 @@ struct executor_for {
 /// included.
 inline bool (*is_device_only)(const void* p) = nullptr;
 
-/// The executor of the host policies: it has no kernels, only memory.
+/// The executor of the host policies: it has no kernels, only memory, where all copies are the same.
 class host_executor {
  public:
   using stream_type = host_stream;
@@ -59,6 +60,13 @@ class host_executor {
                : std::string();
   }
   [[nodiscard]] static std::string device_name() { return "host"; }
+  static void copy(void* to, const void* from, std::size_t bytes) {
+    if (bytes > 0) {
+      std::memcpy(to, from, bytes);
+    }
+  }
+  static void upload(void* to, const void* from, std::size_t bytes) { copy(to, from, bytes); }
+  static void download(void* to, const void* from, std::size_t bytes) { copy(to, from, bytes); }
 };
 
 template <>

@@ -59,15 +59,15 @@ dense_view<typename Derived::Scalar> as_view(Eigen::MatrixBase<Derived>& m) {
 /// `factorize` takes the values of another matrix with the same pattern, `compute` is `analyzePattern`. They
 /// throw what analyze_incomplete_lu throws. One thread may use a preconditioner at a time.
 ///
-/// @tparam Method detail::incomplete::method.
+/// @tparam Method LU or Cholesky.
 /// @tparam Scalar float, double, or std::complex of one of them.
 /// @tparam Index type of the indices that the preconditioner stores.
-template <sptrsv::detail::incomplete::method Method, class Scalar, class Index = std::int32_t>
+template <incomplete_method Method, class Scalar, class Index = std::int32_t>
 class eigen_incomplete_factors
     : public Eigen::SparseSolverBase<eigen_incomplete_factors<Method, Scalar, Index>> {
   using base = Eigen::SparseSolverBase<eigen_incomplete_factors<Method, Scalar, Index>>;
   using matrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor, Index>;
-  static constexpr bool is_lu = Method == sptrsv::detail::incomplete::method::lu;
+  static constexpr bool is_lu = Method == incomplete_method::lu;
 
  public:
   using StorageIndex = Index;  ///< type of indices, as Eigen names it
@@ -160,10 +160,9 @@ class eigen_incomplete_factors
 
 /// Preconditioner by ILU(0), for general matrices.
 template <class Scalar, class Index = std::int32_t>
-using eigen_incomplete_lu = eigen_incomplete_factors<sptrsv::detail::incomplete::method::lu, Scalar, Index>;
+using eigen_incomplete_lu = eigen_incomplete_factors<incomplete_method::lu, Scalar, Index>;
 /// Preconditioner by IC(0), for Hermitian positive definite matrices; it reads the lower triangle.
 template <class Scalar, class Index = std::int32_t>
-using eigen_incomplete_cholesky =
-    eigen_incomplete_factors<sptrsv::detail::incomplete::method::cholesky, Scalar, Index>;
+using eigen_incomplete_cholesky = eigen_incomplete_factors<incomplete_method::cholesky, Scalar, Index>;
 
 }  // namespace sptrsv::interop

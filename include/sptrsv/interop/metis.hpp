@@ -22,7 +22,7 @@ namespace sptrsv {
 template <class Matrix>
 auto nested_dissection(const Matrix& a) {
   using index = typename Matrix::view_type::index_type;
-  const detail::orderings::graph_of<Matrix> g(a);
+  const detail::orderings::graph_of<Matrix> g(a, "nested_dissection");
   SPTRSV_EXPECTS(static_cast<std::int64_t>(g.neighbours().size()) <= std::numeric_limits<idx_t>::max(),
                  errc::unsupported, "nested_dissection: METIS cannot count so many entries");
   auto size = static_cast<idx_t>(g.size());

@@ -4,13 +4,10 @@
 // both if CMake finds zlib).
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <istream>
-#include <memory>
 #include <ostream>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "sptrsv/error.hpp"
@@ -27,31 +24,20 @@ namespace sptrsv {
 
 namespace detail {
 
-/// Whether the reader and the writer support a type of values.
-template <class Value>
-inline constexpr bool is_matrix_market_value =
-    std::is_same_v<Value, float> || std::is_same_v<Value, double> ||
-    std::is_same_v<Value, std::complex<float>> || std::is_same_v<Value, std::complex<double>>;
+/// Opens a text, which is decompressed if need be. `name` is empty for a stream.
+inline matrix_market_text open_matrix_market(byte_source raw, const std::string& name) {
+  return {unpacked(std::move(raw), name.empty() ? "the input" : "'" + name + "'"), name};
+}
 
 template <class Value, class Index>
-coordinate_matrix<Value, Index> read_matrix_market(std::unique_ptr<byte_source> raw, const std::string& name,
-                                                   matrix_market_header* header,
+coordinate_matrix<Value, Index> read_matrix_market(matrix_market_text text, matrix_market_header* header,
                                                    const matrix_market_options& options) {
-  static_assert(is_matrix_market_value<Value>, "Value is float, double or std::complex of one of them");
-  const auto source = unpacked(std::move(raw), name.empty() ? "the input" : "'" + name + "'");
-  matrix_market_text text(*source, name);
+  expect_matrix_market_value<Value>();
   const matrix_market_header parsed = matrix_market_header_parser(text).parse();
   if (header != nullptr) {
     *header = parsed;
   }
   return matrix_market_entry_parser<Value, Index>(text, parsed, options).parse();
-}
-
-inline matrix_market_header read_matrix_market_header(std::unique_ptr<byte_source> raw,
-                                                      const std::string& name) {
-  const auto source = unpacked(std::move(raw), name.empty() ? "the input" : "'" + name + "'");
-  matrix_market_text text(*source, name);
-  return matrix_market_header_parser(text).parse();
 }
 
 }  // namespace detail
@@ -81,8 +67,8 @@ template <class Value, class Index = std::int32_t>
 coordinate_matrix<Value, Index> read_matrix_market(std::istream& stream,
                                                    matrix_market_header* header = nullptr,
                                                    const matrix_market_options& options = {}) {
-  return detail::read_matrix_market<Value, Index>(std::make_unique<detail::stream_source>(stream), "", header,
-                                                  options);
+  return detail::read_matrix_market<Value, Index>(detail::open_matrix_market(detail::source_of(stream), ""),
+                                                  header, options);
 }
 
 /// Reads the file `path`; otherwise as the overload for streams. The file is decompressed if it starts with
@@ -91,19 +77,21 @@ template <class Value, class Index = std::int32_t>
 coordinate_matrix<Value, Index> read_matrix_market(const std::string& path,
                                                    matrix_market_header* header = nullptr,
                                                    const matrix_market_options& options = {}) {
-  return detail::read_matrix_market<Value, Index>(std::make_unique<detail::file_source>(path), path, header,
-                                                  options);
+  return detail::read_matrix_market<Value, Index>(detail::open_matrix_market(detail::source_of(path), path),
+                                                  header, options);
 }
 
 /// Reads the banner and the size line only. The position of the stream is unspecified afterwards. Throws as
 /// read_matrix_market.
 inline matrix_market_header read_matrix_market_header(std::istream& stream) {
-  return detail::read_matrix_market_header(std::make_unique<detail::stream_source>(stream), "");
+  auto text = detail::open_matrix_market(detail::source_of(stream), "");
+  return detail::matrix_market_header_parser(text).parse();
 }
 
 /// Reads the banner and the size line of the file `path`, plain or compressed. Throws as read_matrix_market.
 inline matrix_market_header read_matrix_market_header(const std::string& path) {
-  return detail::read_matrix_market_header(std::make_unique<detail::file_source>(path), path);
+  auto text = detail::open_matrix_market(detail::source_of(path), path);
+  return detail::matrix_market_header_parser(text).parse();
 }
 
 /// Writes a matrix as a coordinate file. Numbers have the shortest decimal text that reads back as the same
@@ -119,12 +107,8 @@ inline matrix_market_header read_matrix_market_header(const std::string& path) {
 template <class Value, class Index>
 void write_matrix_market(std::ostream& stream, const coordinate_matrix<Value, Index>& matrix,
                          mm_symmetry symmetry = mm_symmetry::general) {
-  static_assert(detail::is_matrix_market_value<Value>,
-                "Value is float, double or std::complex of one of them");
-  detail::matrix_market_formatter<Value, Index> formatter(matrix, symmetry);
-  formatter.check();
-  detail::stream_sink sink(stream);
-  formatter.write(sink);
+  const detail::matrix_market_formatter<Value, Index> formatter(matrix, symmetry);
+  formatter.write(detail::sink_of(stream));
 }
 
 /// Writes a matrix to the file `path`, which is replaced; otherwise as the overload for streams. The file is
@@ -133,30 +117,21 @@ void write_matrix_market(std::ostream& stream, const coordinate_matrix<Value, In
 template <class Value, class Index>
 void write_matrix_market(const std::string& path, const coordinate_matrix<Value, Index>& matrix,
                          mm_symmetry symmetry = mm_symmetry::general) {
-  static_assert(detail::is_matrix_market_value<Value>,
-                "Value is float, double or std::complex of one of them");
-  detail::matrix_market_formatter<Value, Index> formatter(matrix, symmetry);
-  formatter.check();
-  const auto sink = detail::open_sink(path);
-  formatter.write(*sink);
+  const detail::matrix_market_formatter<Value, Index> formatter(matrix, symmetry);
+  formatter.write(detail::sink_of(path));
 }
 
 /// Writes a dense matrix in host memory, or a vector, as an array file. Numbers are written as in coordinate
 /// files. Throws `error` with errc::io_error if writing fails.
 template <class Value>
 void write_matrix_market(std::ostream& stream, dense_view<const Value> matrix) {
-  static_assert(detail::is_matrix_market_value<Value>,
-                "Value is float, double or std::complex of one of them");
-  detail::stream_sink sink(stream);
-  detail::write_matrix_market_array(sink, matrix);
+  detail::write_matrix_market_array(detail::sink_of(stream), matrix);
 }
 
 /// Writes a dense matrix in host memory, or a vector, to the file `path`; otherwise as the overloads above.
 template <class Value>
 void write_matrix_market(const std::string& path, dense_view<const Value> matrix) {
-  static_assert(detail::is_matrix_market_value<Value>,
-                "Value is float, double or std::complex of one of them");
-  detail::write_matrix_market_array(*detail::open_sink(path), matrix);
+  detail::write_matrix_market_array(detail::sink_of(path), matrix);
 }
 
 }  // namespace sptrsv

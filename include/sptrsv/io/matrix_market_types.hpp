@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sptrsv {
@@ -72,6 +73,24 @@ template <class Value>
 struct is_complex : std::false_type {};
 template <class Real>
 struct is_complex<std::complex<Real>> : std::true_type {};
+
+/// The names of the symmetries in a file.
+inline const auto& symmetry_names() {
+  static const std::vector<std::pair<const char*, mm_symmetry>> names{
+      {"general", mm_symmetry::general},
+      {"symmetric", mm_symmetry::symmetric},
+      {"skew-symmetric", mm_symmetry::skew_symmetric},
+      {"hermitian", mm_symmetry::hermitian}};
+  return names;
+}
+
+/// Refuses types of values that the reader and the writer do not support.
+template <class Value>
+constexpr void expect_matrix_market_value() {
+  static_assert(std::is_same_v<Value, float> || std::is_same_v<Value, double> ||
+                    std::is_same_v<Value, std::complex<float>> || std::is_same_v<Value, std::complex<double>>,
+                "Value is float, double or std::complex of one of them");
+}
 
 /// Returns the value at (j, i) of a matrix with this symmetry and `value` at (i, j).
 template <class Value>

@@ -39,9 +39,6 @@ struct dataflow_tuning {
   /// How entries are stored. With entry_storage::single only the row_per_thread path is available, and rows
   /// are not rewritten.
   static constexpr entry_storage entries = entry_storage::as_values;
-  /// `analyze_factors` and `analyze_sweeps` analyse both triangles of a matrix with at least so many entries
-  /// together.
-  static constexpr std::int64_t jointly_analysed_entries = 0;
 
   /// @name The row_per_thread path
   ///@{
@@ -177,9 +174,9 @@ struct dataflow_tuning {
   /// Number of entries that a row that is rewritten by levels may always have, with those of its right-hand
   /// side.
   static constexpr std::int64_t rewritten_run_entries = 64;
-  /// Levels of a run, if the cost model chooses; and of a run of narrow levels.
+  /// Levels of a run, if the cost model chooses.
   static constexpr std::int64_t run_levels = 4;
-  /// See run_levels.
+  /// Levels of a run of narrow levels, if the cost model chooses.
   static constexpr std::int64_t narrow_run_levels = 8;
   /// Levels are narrow if they have at most this many rows on average.
   static constexpr std::int64_t rows_of_narrow_level = 12;
@@ -199,8 +196,9 @@ struct dataflow_tuning {
   /// The system is solved as it is if more than this share of its levels would be left after rewriting in
   /// row blocks of 32 rows. No system with a larger share was solved faster when it was rewritten.
   static constexpr double rewritten_levels = 0.25;
-  /// Row blocks are tried beside runs of levels only if the system takes the single_block path, or at most
-  /// this share of its levels would be left and its rows are short. Otherwise runs gave the faster system.
+  /// Row blocks are tried in addition to runs of levels only if the system takes the single_block path, or at
+  /// most this share of its levels would be left and its rows are short. Otherwise runs gave the faster
+  /// system.
   static constexpr double few_rewritten_levels = 0.14;
   /// Rows are short if they have at most this many entries on average, without the pivot.
   static constexpr double entries_of_short_rows = 2;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/papers/scheme/model.hpp"

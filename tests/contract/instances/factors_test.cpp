@@ -1,5 +1,6 @@
 // Factors on the host and in the emulator.
 #include "contract/factors_suite.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/incomplete_lu.hpp"
 #include "sptrsv/policy/automatic.hpp"
 #include "sptrsv/policy/dataflow.hpp"
@@ -166,12 +167,11 @@ TEST(Factors, ShareThePanelsOfTheTranspose) {
   }
 }
 
-/// Analyses both factors together whatever the size, and expects the row_per_thread path of small systems.
-struct joint_tuning : dataflow_tuning {
-  static constexpr std::int64_t jointly_analysed_entries = 0;
+/// Expects the row_per_thread path of small systems.
+struct rows_tuning : dataflow_tuning {
   static constexpr std::int64_t wide_enough_for_rows = 40;
 };
-using joint_policy = policy::basic_dataflow<joint_tuning>;
+using rows_policy = policy::basic_dataflow<rows_tuning>;
 
 /// The levels of both triangles that are searched in one launch are those of each of them alone, and a policy
 /// that searches them so gives the bits of two solvers.
@@ -184,11 +184,10 @@ TEST(Factors, OfOneMatrixAreAnalysedTogether) {
     s.where.device().settings = hostile_settings(seed, 0);
     const auto& on = s.where.on();
     const auto a = detail::pattern_of(detail::view_of(there));
-    const detail::triangle_form forms[2] = {{system_options{uplo::lower}, false},
-                                            {system_options{uplo::upper}, false}};
-    detail::triangle_with_levels<std::int32_t, std::int32_t> both[2];
-    ASSERT_TRUE(detail::build_both_with_levels(a, forms, {32, 48}, true, on, s.where.resource(), both));
-    for (int k = 0; k < 2; ++k) {
+    const std::array forms{detail::triangle_form(system_options{uplo::lower}, false),
+                           detail::triangle_form(system_options{uplo::upper}, false)};
+    const auto both = detail::build_with_levels(a, forms, {32, 48}, true, on, s.where.resource());
+    for (std::size_t k = 0; k < 2; ++k) {
       const auto alone = detail::build_on_device(a, forms[k], on, s.where.resource());
       const auto expected = detail::levels_of_rows(alone, on, s.where.resource(), true);
       EXPECT_EQ(both[k].levels->count, expected.count);
@@ -198,12 +197,12 @@ TEST(Factors, OfOneMatrixAreAnalysedTogether) {
       EXPECT_EQ(detail::download_array(both[k].triangle.columns.data(), alone.entries(), on),
                 detail::download_array(alone.columns.data(), alone.entries(), on));
     }
-    ASSERT_TRUE(detail::build_both_with_levels(a, forms, {2, 0}, true, on, s.where.resource(), both));
-    EXPECT_FALSE(both[0].levels || both[1].levels) << "rows are to be split";
+    const auto split = detail::build_with_levels(a, forms, {2, 0}, true, on, s.where.resource());
+    EXPECT_FALSE(split[0].levels || split[1].levels) << "rows are to be split";
   }
   const auto stored = s.make_stored(patterns::stencil_2d(12, 11), false, 2);
   const auto there = s.where.upload(stored.by_rows);
-  const joint_policy policy;
+  const rows_policy policy;
   const auto b = s.where.upload(random_vector<double>(stored.by_rows.rows, 1));
   auto x = s.where.upload(random_vector<double>(stored.by_rows.rows, 2));
   auto expected = s.where.upload(random_vector<double>(stored.by_rows.rows, 3));
@@ -219,7 +218,7 @@ TEST(Factors, OfOneMatrixAreAnalysedTogether) {
 
 /// Expects that both factors of a matrix have the plans and the bits of two solvers.
 template <class Matrix>
-void expect_two_solvers(emulated_factors& s, const Matrix& there, const joint_policy& policy,
+void expect_two_solvers(emulated_factors& s, const Matrix& there, const rows_policy& policy,
                         emulated_factors::options_type options) {
   const std::int64_t max_rhs = options.max_rhs;
   counting_resource counted(s.where.resource());
@@ -265,7 +264,7 @@ TEST(Factors, OfOneMatrixHaveThePlansOfTwoSolvers) {
       ++turn;
       SCOPED_TRACE(p.name + ", " + std::to_string(turn));
       s.where.device().settings = hostile_settings(turn, turn % 3 == 0 ? 7 : 0);
-      joint_policy policy;
+      rows_policy policy;
       policy.exact_order = turn % 5 != 0;
       auto options =
           turn % 4 < 2 ? emulated_factors::options_type::lu() : emulated_factors::options_type::cholesky();
@@ -286,7 +285,7 @@ TEST(Factors, OfOneMatrixReportItsFaults) {
   emulated_factors s;
   const auto expect_fault = [&](const csr_matrix<double>& a, errc code, std::int64_t row) {
     const auto there = s.where.upload(a);
-    const auto seen = failure::of([&] { analyze_factors(joint_policy{}, there, {}, s.where.stream()); });
+    const auto seen = failure::of([&] { analyze_factors(rows_policy{}, there, {}, s.where.stream()); });
     ASSERT_TRUE(seen.has_value());
     EXPECT_EQ(seen->code, code);
     EXPECT_EQ(seen->row, row);

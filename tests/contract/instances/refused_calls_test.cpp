@@ -19,7 +19,6 @@
 #include "sptrsv/any/any_incomplete.hpp"
 #include "sptrsv/any/any_solver.hpp"
 #include "sptrsv/batched.hpp"
-#include "sptrsv/detail/batched/host_batch.hpp"
 #include "sptrsv/factors.hpp"
 #include "sptrsv/policy/host_serial.hpp"
 #include "sptrsv/policy/sync_free_thread.hpp"
@@ -248,7 +247,7 @@ class table : public ::testing::Test {
     s.results = [&] {
       f.factorize(a.values, stream());
       array copy = where.upload(std::vector<double>(f.values().size()));
-      detail::factors::copy(where.on(), copy.data(), f.values().data(), copy.size());
+      where.on().copy(copy.data(), f.values().data(), copy.size() * sizeof(double));
       return where.download(copy);
     };
     add_values(s, "factorize", [&](span<const double> v) { f.factorize(v, stream()); });
@@ -439,13 +438,9 @@ TYPED_TEST(table, batches) {
     any_batch<double, std::int32_t, std::int32_t, typename TestFixture::stream_type> any(std::move(batch));
     this->expect_strong(this->of_batch("any_batch", any));
   };
-  if constexpr (TestFixture::is_on_host) {
-    of(detail::batched::host_batch<double, std::int32_t, std::int32_t>(this->a.view(), both, {2}, {}));
-  } else {
-    auto batch = analyze_batch(this->a, both, {2}, {}, this->stream());
-    this->expect_strong(this->of_batch("batched_solver", batch));
-    of(std::move(batch));
-  }
+  auto batch = analyze_batch(this->a, both, {2}, {}, this->stream());
+  this->expect_strong(this->of_batch("batched_solver", batch));
+  of(std::move(batch));
 }
 
 /// The arguments of an analysis that need no kernel are checked before the first launch.
@@ -515,15 +510,13 @@ TYPED_TEST(table, batches_of_nothing) {
     EXPECT_TRUE(batch.status(this->stream()).ok());
     batch.update_values(none, this->stream());
   };
+  solve(analyze_batch(this->a, none, {0}, {}, this->stream()), 0);
+  csr_view<double> bare = this->a;
+  bare.values = nullptr;
+  solve(analyze_batch(bare, none, {0}, {}, this->stream()), 0);
   if constexpr (TestFixture::is_on_host) {
-    using batch = detail::batched::host_batch<double, std::int32_t, std::int32_t>;
-    solve(batch(this->a.view(), none, {0}, {}), 0);
-    EXPECT_EQ(batch(diagonal.view(), none, {most}, {uplo::lower, diag::unit}).systems(), most);
-  } else {
-    solve(analyze_batch(this->a, none, {0}, {}, this->stream()), 0);
-    csr_view<double> bare = this->a;
-    bare.values = nullptr;
-    solve(analyze_batch(bare, none, {0}, {}, this->stream()), 0);
+    const auto batch = analyze_batch(diagonal, none, {most}, {uplo::lower, diag::unit}, this->stream());
+    EXPECT_EQ(batch.systems(), most);
   }
 }
 

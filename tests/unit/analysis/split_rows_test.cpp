@@ -8,6 +8,7 @@
 
 #include "contract/contract_fixture.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "support/emulator_target.hpp"
 #include "support/random.hpp"
 #include "support/raw_matrix.hpp"

@@ -1,5 +1,5 @@
 // scratch_arena: which allocations it serves itself, which it passes on, and which memory it reuses.
-#include "sptrsv/detail/base/scratch_arena.hpp"
+#include "sptrsv/detail/simt/scratch_arena.hpp"
 
 #include <gtest/gtest.h>
 

@@ -414,7 +414,7 @@ TEST(MatrixMarketReader, ReadsTextOfManyBlocks) {
     matrix.values.push_back(std::ldexp(static_cast<double>(random()), -70));
   }
   const std::string text = write_text(matrix);
-  ASSERT_GT(text.size(), 5 * sptrsv::detail::line_reader::block_bytes);
+  ASSERT_GT(text.size(), 5 * sptrsv::detail::matrix_market_text::block_bytes);
   const auto copy = read_text<double, std::int64_t>(text);
   EXPECT_EQ(copy.row_indices, matrix.row_indices);
   EXPECT_EQ(copy.column_indices, matrix.column_indices);
@@ -437,7 +437,7 @@ TEST(MatrixMarketReader, CountsLinesAcrossBlocks) {
 }
 
 TEST(MatrixMarketReader, BoundsTheLengthOfALine) {
-  constexpr std::size_t limit = sptrsv::detail::line_reader::block_bytes;
+  constexpr std::size_t limit = sptrsv::detail::matrix_market_text::block_bytes;
   const auto with_comment = [](std::size_t length) {
     return real_general + std::string(length, '%') + "\n1 1 1\n1 1 4\n";
   };
@@ -922,7 +922,7 @@ TEST(MatrixMarketGzip, ReadsLargeFilesOfSeveralMembers) {
     matrix.values.push_back(std::sqrt(k));
   }
   const std::string text = write_text(matrix);
-  ASSERT_GT(text.size(), 4 * sptrsv::detail::line_reader::block_bytes);
+  ASSERT_GT(text.size(), 4 * sptrsv::detail::matrix_market_text::block_bytes);
   const std::size_t cut = text.size() / 3;
   const auto copy = read_text(gzip(text.substr(0, cut)) + gzip("") + gzip(text.substr(cut)));
   EXPECT_EQ(copy.row_indices, matrix.row_indices);

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
-#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail {
@@ -109,15 +109,15 @@ struct find_column_offsets {
   }
 };
 
-/// Finds the row and the source of each entry in column order.
-template <class Index, class Offset>
+/// Finds the row and the source, or the value, of each entry in column order.
+template <class Index, class Offset, class Source = Offset>
 struct take_rows {
   std::int64_t size;
   const Offset* order;  ///< index of the entry in row order
   const Offset* row_offsets;
-  const Offset* row_sources;
+  const Source* row_sources;
   Index* rows;
-  Offset* sources;
+  Source* sources;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {

@@ -13,11 +13,6 @@
 
 namespace sptrsv::detail {
 
-namespace dataflow {
-template <class Index, class Offset>
-struct prepared_triangle;
-}
-
 /// A compressed matrix without its values: `size` rows (columns if `by_columns`).
 template <class Index, class Offset>
 struct pattern_view {
@@ -26,9 +21,6 @@ struct pattern_view {
   const Offset* offsets;  ///< by row (column), size + 1
   const Index* indices;   ///< by entry: its column (row)
   bool by_columns;
-  /// What the analysis of both triangles of the matrix has found for this one, for the engine of dataflow;
-  /// null: nothing.
-  dataflow::prepared_triangle<Index, Offset>* prepared = nullptr;
 };
 
 /// A pattern with its values, for engines whose plan depends on the values.
@@ -47,11 +39,12 @@ valued_pattern<Scalar, Index, Offset> with_values(const pattern_view<Index, Offs
 /// substitution index: the rows of op(T) in the order of substitution, that is, from the last row if the
 /// triangle is upper.
 struct triangle_form {
-  bool transposed;  ///< the rows of op(T) are the minor dimension of the storage
-  bool reversed;    ///< substitution index p is row size - 1 - p of op(T)
-  bool unit;        ///< the diagonal is one
-  bool conjugated;  ///< values are conjugated
+  bool transposed = false;  ///< the rows of op(T) are the minor dimension of the storage
+  bool reversed = false;    ///< substitution index p is row size - 1 - p of op(T)
+  bool unit = false;        ///< the diagonal is one
+  bool conjugated = false;  ///< values are conjugated
 
+  triangle_form() = default;
   triangle_form(const system_options& options, bool by_columns)
       : transposed(by_columns == (options.operation == op::none)),
         reversed((options.part == uplo::upper) == (options.operation == op::none)),

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/base/scratch_arena.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/simt/scratch_arena.hpp"
 
 namespace sptrsv::detail {
 

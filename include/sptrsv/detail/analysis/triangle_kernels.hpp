@@ -251,22 +251,6 @@ struct write_ascending_entries {
   }
 };
 
-/// Does the same for both triangles of the storage. The condition of the first one serves both.
-template <class Index, class Offset>
-struct write_ascending_entries_of_both {
-  write_ascending_entries<Index, Offset> of[2];
-
-  template <class Context>
-  [[nodiscard]] SPTRSV_DEVICE bool hold(Context& ctx) const {
-    return of[0].hold(ctx);
-  }
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t m, std::int64_t e) const {
-    of[0](ctx, m, e);
-    of[1](ctx, m, e);
-  }
-};
-
 /// Writes the sort key row * size + column of each entry, in any order within its row. Runs once per stored
 /// entry, see for_each_entry().
 template <class Index, class Offset>

@@ -11,7 +11,6 @@
 #include "sptrsv/batched.hpp"
 #include "sptrsv/detail/any_solver/policy_list.hpp"
 #include "sptrsv/detail/any_solver/policy_options.hpp"
-#include "sptrsv/detail/batched/host_batch.hpp"
 
 namespace sptrsv::detail {
 
@@ -87,11 +86,9 @@ typename Policy::default_stream stream_for(stream_handle stream) {
 }
 
 template <class Build, class View>
-any_solver<typename View::value_type, typename View::index_type, typename View::offset_type> analyze_any(
-    const any_policy& policy, const View& a, const system_options& options, stream_handle stream,
-    memory_resource* resource) {
-  std::optional<any_solver<typename View::value_type, typename View::index_type, typename View::offset_type>>
-      made;
+any_solver_of<View> analyze_any(const any_policy& policy, const View& a, const system_options& options,
+                                stream_handle stream, memory_resource* resource) {
+  std::optional<any_solver_of<View>> made;
   visit_policy<Build>(policy, pattern_of(a).offsets, [&](const auto& chosen) {
     made.emplace(analyze(chosen, a, options, stream_for<std::decay_t<decltype(chosen)>>(stream), resource));
   });
@@ -99,12 +96,10 @@ any_solver<typename View::value_type, typename View::index_type, typename View::
 }
 
 template <class Build, class View>
-any_factors<typename View::value_type, typename View::index_type, typename View::offset_type>
-analyze_any_factors(const any_policy& policy, const View& first, const View* second,
-                    const factors_options<typename View::value_type, typename View::index_type>& options,
-                    stream_handle stream, memory_resource* resource) {
-  std::optional<any_factors<typename View::value_type, typename View::index_type, typename View::offset_type>>
-      made;
+any_factors_of<View> analyze_any_factors(const any_policy& policy, const View& first, const View* second,
+                                         const factors_options_of<View>& options, stream_handle stream,
+                                         memory_resource* resource) {
+  std::optional<any_factors_of<View>> made;
   visit_policy<Build>(policy, pattern_of(first).offsets, [&](const auto& chosen) {
     const auto own = stream_for<std::decay_t<decltype(chosen)>>(stream);
     if (second == nullptr) {
@@ -116,18 +111,12 @@ analyze_any_factors(const any_policy& policy, const View& first, const View* sec
   return std::move(*made);
 }
 
-template <class Build, class View>
-any_incomplete<typename View::value_type, typename View::index_type, typename View::offset_type>
-analyze_any_incomplete(incomplete_method method, const View& a, const incomplete_options& options,
-                       [[maybe_unused]] stream_handle stream, memory_resource* resource) {
-  using made =
-      any_incomplete<typename View::value_type, typename View::index_type, typename View::offset_type>;
-  const auto analyze_on = [&](auto own) {
-    return method == incomplete_method::lu ? made(analyze_incomplete_lu(a, options, own, resource))
-                                           : made(analyze_incomplete_cholesky(a, options, own, resource));
-  };
+/// Calls `analyze_on(stream, resource)` with the stream of the side whose memory holds the offsets.
+template <class Build, class Analyze>
+auto on_side_of([[maybe_unused]] const void* offsets, [[maybe_unused]] stream_handle stream,
+                const Analyze& analyze_on) {
 #ifdef __CUDACC__
-  if (is_on_device<Build>(pattern_of(a).offsets)) {
+  if (is_on_device<Build>(offsets)) {
     return analyze_on(stream);
   }
 #endif
@@ -135,21 +124,23 @@ analyze_any_incomplete(incomplete_method method, const View& a, const incomplete
 }
 
 template <class Build, class View>
-any_batch<typename View::value_type, typename View::index_type, typename View::offset_type> analyze_any_batch(
-    const View& a, span<const typename View::value_type> values, const batch_options& batch,
-    const system_options& options, [[maybe_unused]] stream_handle stream,
-    [[maybe_unused]] memory_resource* resource) {
-  using value = typename View::value_type;
-  using index = typename View::index_type;
-  using offset = typename View::offset_type;
-#ifdef __CUDACC__
-  if (is_on_device<Build>(pattern_of(a).offsets)) {
-    return any_batch<value, index, offset>(
-        batched_solver<value, index, offset>(a, values, batch, options, stream, resource));
-  }
-#endif
-  return any_batch<value, index, offset>(
-      batched::host_batch<value, index, offset>(a, values, batch, options));
+any_incomplete_of<View> analyze_any_incomplete(incomplete_method method, const View& a,
+                                               const incomplete_options& options, stream_handle stream,
+                                               memory_resource* resource) {
+  return on_side_of<Build>(pattern_of(a).offsets, stream, [&](auto own) {
+    using made = any_incomplete_of<View>;
+    return method == incomplete_method::lu ? made(analyze_incomplete_lu(a, options, own, resource))
+                                           : made(analyze_incomplete_cholesky(a, options, own, resource));
+  });
+}
+
+template <class Build, class View>
+any_batch_of<View> analyze_any_batch(const View& a, span<const typename View::value_type> values,
+                                     const batch_options& batch, const system_options& options,
+                                     stream_handle stream, memory_resource* resource) {
+  return on_side_of<Build>(pattern_of(a).offsets, stream, [&](auto own) {
+    return any_batch_of<View>(analyze_batch(a, values, batch, options, own, resource));
+  });
 }
 
 }  // namespace sptrsv::detail

@@ -35,9 +35,18 @@ class engine_of<std::tuple<Policy>, Scalar, Index, Offset, Executor>
   using base = engine<Policy, Scalar, Index, Offset, Executor>;
 
  public:
+  /// `begun`: see the engine of the candidate.
+  template <class... Begun>
   engine_of(const std::tuple<Policy>& candidates, const valued_pattern<Scalar, Index, Offset>& a,
-            const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : base(std::get<0>(candidates), a, form, max_rhs, on, resource) {}
+            const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource,
+            Begun&... begun)
+      : base(std::get<0>(candidates), a, form, max_rhs, on, resource, begun...) {}
+
+  /// See the engine of the candidate, if it has this function.
+  template <class Automatic, class... Arguments>
+  static auto begin_both(const Automatic& policy, Arguments&&... arguments) {
+    return base::begin_both(std::get<0>(policy.candidates), std::forward<Arguments>(arguments)...);
+  }
 
   void describe(solver_info& info, const Executor& on) const {
     base::describe(info, on);
@@ -183,10 +192,12 @@ class engine<policy::automatic<Candidates...>, Scalar, Index, Offset, Executor>
     : public automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index,
                                   Offset, Executor> {
  public:
+  template <class... Begun>
   engine(const policy::automatic<Candidates...>& policy, const valued_pattern<Scalar, Index, Offset>& a,
-         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource,
+         Begun&... begun)
       : automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index, Offset,
-                             Executor>(policy.candidates, a, form, max_rhs, on, resource) {}
+                             Executor>(policy.candidates, a, form, max_rhs, on, resource, begun...) {}
 };
 
 }  // namespace sptrsv::detail

@@ -9,6 +9,7 @@
 #include "sptrsv/cost_model.hpp"
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/automatic/supernodes.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/host/executor.hpp"

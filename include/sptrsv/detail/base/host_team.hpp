@@ -172,6 +172,9 @@ class host_team {
   int entered_ = 0;  ///< helpers that have entered
 };
 
+/// Entries of two systems together whose work on the host takes a few times as long as the start of a thread.
+inline constexpr std::int64_t many_entries = 20'000;
+
 /// Calls `work(k, thread)` once for each k in [0, count), on at most `threads` threads. A thread that is
 /// ready takes the next k. `thread` is its number, less than `threads`. If calls throw, the exception of the
 /// smallest k is thrown again.

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "sptrsv/detail/simt/context.hpp"
+#include "sptrsv/detail/base/host_device.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::detail {
@@ -140,6 +140,16 @@ SPTRSV_HOST_DEVICE Scalar must_divide() {
   return divide(Scalar{}, Scalar{});
 }
 
+/// Returns the real number `v` as a Scalar.
+template <class Scalar>
+SPTRSV_HOST_DEVICE Scalar from_real(real_t<Scalar> v) {
+  if constexpr (is_complex_v<Scalar>) {
+    return {v, 0};
+  } else {
+    return v;
+  }
+}
+
 /// Divides by a pivot that is known long before the dividend. The constructor computes the reciprocal, which
 /// is the slow part. If the reciprocal is not safe, operator() divides, so that no pivot gives a wrong Inf or
 /// NaN.
@@ -166,13 +176,7 @@ class pivot_divisor {
   }
 
   /// Returns 1, the pivot of a unit diagonal.
-  static SPTRSV_HOST_DEVICE Scalar one() {
-    if constexpr (is_complex_v<Scalar>) {
-      return {1, 0};
-    } else {
-      return 1;
-    }
-  }
+  static SPTRSV_HOST_DEVICE Scalar one() { return from_real<Scalar>(1); }
 
  private:
   SPTRSV_HOST_DEVICE pivot_divisor(Scalar pivot, Scalar reciprocal)

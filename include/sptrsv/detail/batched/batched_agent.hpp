@@ -130,11 +130,7 @@ struct solve_agent {
   SPTRSV_DEVICE static pack ones() {
     pack made{};
     for (Scalar& one : made.of) {
-      if constexpr (std::is_floating_point_v<Scalar>) {
-        one = 1;
-      } else {
-        one = {1, 0};
-      }
+      one = pivot_divisor<Scalar>::one();
     }
     return made;
   }

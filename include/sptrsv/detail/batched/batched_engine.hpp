@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/batched/batched_agent.hpp"
@@ -16,6 +18,14 @@
 
 namespace sptrsv::detail::batched {
 
+/// A component of the last solve that is not finite.
+struct fault {
+  std::int64_t system = -1;  ///< the first one; -1: there is none
+  std::int64_t index = -1;   ///< substitution index
+  bool zero_pivot = false;
+};
+
+/// The engine on a device; host_batch_engine.hpp has that of the host.
 template <class Scalar, class Index, class Offset, class Executor>
 class engine {
  public:
@@ -24,8 +34,8 @@ class engine {
          const Executor& on, memory_resource& resource)
       : form_(form), systems_(batch.systems), size_(a.size) {
     const std::size_t shared_limit = on.shared_limit();
-    SPTRSV_EXPECTS(size_ <= max_rows && static_cast<std::size_t>(size_) * sizeof(Scalar) <= shared_limit,
-                   errc::unsupported, too_large(shared_limit));
+    SPTRSV_EXPECTS(size_ <= max_rows && at(size_) * sizeof(Scalar) <= shared_limit, errc::unsupported,
+                   too_large(shared_limit));
     host_system<Index, Offset> of = read_system(a, on, resource);
     plan<Offset> made = make_plan(of, {systems_, batch.lanes, batch.together, sizeof(Scalar), shared_limit});
     SPTRSV_EXPECTS(made.lanes != 0, errc::unsupported, too_large(shared_limit));
@@ -37,9 +47,9 @@ class engine {
     lanes_ = made.lanes;
     group_systems_ = made.group_systems;
     steps_ = made.steps;
-    lane_steps_ = upload(made.lane_steps, on, resource);
-    rows_ = upload(made.rows, on, resource);
-    sources_ = upload(made.sources, on, resource);
+    lane_steps_ = upload_array(made.lane_steps, on, resource);
+    rows_ = upload_array(made.rows, on, resource);
+    sources_ = upload_array(made.sources, on, resource);
     values_ = make_buffer<Scalar>(checked_product(groups() * group_systems_, stream_slots_), on, resource);
     pivots_ = make_buffer<Scalar>(form.unit ? 0 : checked_product(systems_, size_), on, resource);
     first_nonfinite_ = make_buffer<std::uint32_t>(systems_, on, resource);
@@ -93,13 +103,6 @@ class engine {
     with_group_systems([&](auto systems) { launch<decltype(systems)::value>(p, on); });
   }
 
-  /// A component of the last solve that is not finite.
-  struct fault {
-    std::int64_t system;  ///< the first one; -1: there is none
-    std::int64_t index;   ///< substitution index
-    bool zero_pivot;
-  };
-
   /// Returns the first fault of the last solve. Synchronises.
   [[nodiscard]] fault first_fault(const Executor& on) const {
     std::int64_t left = 0;
@@ -107,7 +110,7 @@ class engine {
     simt::find_largest(on, systems_, systems_from_fault{first_nonfinite_.data(), systems_}, scratch_.data());
     on.download(&left, scratch_.data(), sizeof(left));
     if (left == 0) {
-      return {-1, -1, false};
+      return {};
     }
     const std::int64_t system = systems_ - left;
     std::uint32_t index = 0;
@@ -154,30 +157,18 @@ class engine {
     host_system<Index, Offset> of;
     of.size = size_;
     of.unit = form_.unit;
-    download(of.row_offsets, t.row_offsets, on);
-    download(of.columns, t.columns, on);
-    download(of.sources, t.sources, on);
-    download(of.diagonal_sources, t.diagonal_sources, on);
-    download(of.level_offsets, levels.level_offsets, on);
-    download(of.level_rows, levels.rows, on);
+    of.row_offsets = download_array(t.row_offsets, on);
+    of.columns = download_array(t.columns, on);
+    of.sources = download_array(t.sources, on);
+    of.diagonal_sources = download_array(t.diagonal_sources, on);
+    of.level_offsets = download_array(levels.level_offsets, on);
+    of.level_rows = download_array(levels.rows, on);
     return of;
-  }
-
-  template <class T>
-  static void download(std::vector<T>& to, const buffer<T>& from, const Executor& on) {
-    to.resize(from.size());
-    on.download(to.data(), from.data(), from.bytes());
-  }
-  template <class T>
-  static buffer<T> upload(const std::vector<T>& from, const Executor& on, memory_resource& resource) {
-    buffer<T> to(from.size(), resource, on.stream());
-    on.upload(to.data(), from.data(), to.bytes());
-    return to;
   }
 
   [[nodiscard]] std::int64_t groups() const { return simt::ceil_div(systems_, std::int64_t{group_systems_}); }
   [[nodiscard]] std::size_t bytes_of_group() const {
-    return shared_bytes(lanes_, size_, static_cast<std::size_t>(group_systems_) * sizeof(Scalar));
+    return shared_bytes(lanes_, size_, at(group_systems_) * sizeof(Scalar));
   }
 
   /// Calls `use` with the number of systems of a group as a type.

@@ -68,9 +68,9 @@ inline constexpr int stream_align = 32;
 
 /// Returns the bytes of shared memory of a group, which holds x. `row_bytes`: of a row of all its systems.
 inline std::size_t shared_bytes(int lanes, std::int64_t rows, std::size_t row_bytes) {
-  const std::size_t bytes = static_cast<std::size_t>(rows) * row_bytes;
+  const std::size_t bytes = at(rows) * row_bytes;
   // The groups of a warp use different banks of shared memory when they are at the same place of the plan.
-  return (bytes + 127) / 128 * 128 + static_cast<std::size_t>(lanes) * row_bytes % 128;
+  return (bytes + 127) / 128 * 128 + at(lanes) * row_bytes % 128;
 }
 
 /// A triangle in host memory, see device_triangle, and its levels, see device_levels.
@@ -86,7 +86,7 @@ struct host_system {
   std::vector<Index> level_rows;
 
   [[nodiscard]] std::int64_t entries_of(Index row) const {
-    const auto r = static_cast<std::size_t>(row);
+    const auto r = at(row);
     return static_cast<std::int64_t>(row_offsets[r + 1] - row_offsets[r]);
   }
 };
@@ -115,10 +115,10 @@ template <class Index, class Offset>
 std::vector<slice> cut(const host_system<Index, Offset>& of, int lanes) {
   std::vector<slice> made;
   for (std::size_t level = 0; level + 1 < of.level_offsets.size(); ++level) {
-    const auto end = static_cast<std::size_t>(of.level_offsets[level + 1]);
-    for (auto first = static_cast<std::size_t>(of.level_offsets[level]); first < end;) {
+    const auto end = at(of.level_offsets[level + 1]);
+    for (auto first = at(of.level_offsets[level]); first < end;) {
       const std::int64_t longest = of.entries_of(of.level_rows[first]);
-      const auto rows = static_cast<int>(std::min(end - first, static_cast<std::size_t>(lanes)));
+      const auto rows = static_cast<int>(std::min(end - first, at(lanes)));
       const auto steps = [&](int shift) {
         return std::max(std::int64_t{1}, simt::ceil_div(longest, std::int64_t{step_entries} << shift));
       };
@@ -127,7 +127,7 @@ std::vector<slice> cut(const host_system<Index, Offset>& of, int lanes) {
         ++shift;
       }
       made.push_back({first, rows, shift, steps(shift)});
-      first += static_cast<std::size_t>(rows);
+      first += at(rows);
     }
   }
   return made;
@@ -165,7 +165,7 @@ class plan_writer {
   }
 
  private:
-  [[nodiscard]] std::size_t lanes() const { return static_cast<std::size_t>(to_.lanes); }
+  [[nodiscard]] std::size_t lanes() const { return at(to_.lanes); }
 
   /// Writes one step. The lanes of a row take its entries in turn.
   void write(const slice& s, std::int64_t step) {
@@ -175,9 +175,7 @@ class plan_writer {
     const bool is_last = step + 1 == s.steps;
     const int row_lanes = 1 << s.shift;
     const std::int64_t begin = step * step_entries * row_lanes;
-    const auto row_of = [&](int lane) {
-      return of_.level_rows[s.first_row + static_cast<std::size_t>(lane / row_lanes)];
-    };
+    const auto row_of = [&](int lane) { return of_.level_rows[s.first_row + at(lane / row_lanes)]; };
     const auto entry_of = [&](int lane, std::uint32_t k) {
       return begin + lane % row_lanes + std::int64_t{k} * row_lanes;
     };
@@ -222,7 +220,7 @@ class plan_writer {
   }
 
   [[nodiscard]] std::size_t stored(Index row, std::int64_t entry) const {
-    return static_cast<std::size_t>(of_.row_offsets[at(row)]) + static_cast<std::size_t>(entry);
+    return at(of_.row_offsets[at(row)]) + at(entry);
   }
   void put(Offset source, Index row) {
     to_.sources.push_back(source);
@@ -264,9 +262,9 @@ inline double time_of(const std::vector<slice>& slices, std::int64_t rows, int l
   const double warps = groups * lanes / 32 / processors;  // for each SM
   // Registers and shared memory limit the blocks on an SM. `words`: registers of a value of all systems of a
   // group.
-  const auto row_bytes = static_cast<std::size_t>(group_systems) * request.scalar_bytes;
+  const auto row_bytes = at(group_systems) * request.scalar_bytes;
   const std::size_t words = row_bytes / 4;
-  const std::size_t block_bytes = static_cast<std::size_t>(32 / lanes) * shared_bytes(lanes, rows, row_bytes);
+  const std::size_t block_bytes = at(32 / lanes) * shared_bytes(lanes, rows, row_bytes);
   const std::size_t resident =
       std::max(std::size_t{1}, std::min({max_blocks, (std::size_t{1} << 16) / 32 / (50 + 28 * words),
                                          request.shared_limit / (block_bytes + reserved)}));
@@ -287,10 +285,9 @@ plan<Offset> make_plan(host_system<Index, Offset>& of, const plan_request& reque
     }
     std::vector<slice> of_lanes = cut(of, lanes);
     for (int systems = 1; systems <= max_group_systems(request.scalar_bytes); ++systems) {
-      const std::size_t row_bytes = static_cast<std::size_t>(systems) * request.scalar_bytes;
+      const std::size_t row_bytes = at(systems) * request.scalar_bytes;
       if ((request.group_systems != 0 && request.group_systems != systems) ||
-          static_cast<std::size_t>(32 / lanes) * shared_bytes(lanes, of.size, row_bytes) >
-              request.shared_limit) {
+          at(32 / lanes) * shared_bytes(lanes, of.size, row_bytes) > request.shared_limit) {
         continue;
       }
       const double time = time_of(of_lanes, of.size, lanes, systems, request);

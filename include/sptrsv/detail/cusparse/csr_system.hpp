@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/cusparse/cusparse_kernels.hpp"
 

@@ -1,8 +1,9 @@
-// The result of planning: the path that solves a system, and the facts that led to it.
+// The result of an analysis: the path that solves a system.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -14,22 +15,9 @@
 
 namespace sptrsv::detail::dataflow {
 
-/// The facts of a system that the planner knows when it has chosen a path and has built nothing for it.
-struct system_facts {
-  std::int64_t entries = 0;      ///< with the pivots that are stored
-  std::int64_t longest_row = 0;  ///< its entries without the pivot
-  std::int64_t levels = 0;       ///< 0 if the analysis did not count them
-  std::int64_t most_levels = 0;  ///< the same, or with the levels of partial rows, if these were counted
-  /// Share of the levels that would be left if the rows of a row block did not need each other; 0 if it was
-  /// not counted.
-  double levels_left = 0;
-  double nanoseconds = 0;  ///< predicted time of a solve with max_rhs right-hand sides, if one was predicted
-  bool is_single_block = false;
-  bool is_row_per_thread = false;
-};
-
-/// The path is a variant. All paths have the same members: a name, a type `workspace`, update_values,
-/// make_workspace, solve, first_nonfinite_index, is_zero_pivot and describe.
+/// The path that solves a system, and how it was chosen. The path is a variant. All paths have the same
+/// members: a name, a type `workspace`, update_values, make_workspace, solve, first_nonfinite_index,
+/// is_zero_pivot and describe.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 struct plan {
   using row_per_thread_path = row_per_thread::path<Tuning, Scalar, Index, Offset, Executor>;
@@ -45,6 +33,67 @@ struct plan {
   double nanoseconds = 0;   ///< predicted time of a solve with max_rhs right-hand sides, if one was predicted
   std::vector<predicted_time> predictions{};  ///< of all paths that were considered
   std::string text{};                         ///< which path was chosen and why
+  std::int64_t entries = 0;                   ///< of the system, with the pivots that are stored
+  std::int64_t longest_row = 0;               ///< of the system; its entries without the pivot
+
+  [[nodiscard]] bool is_row_per_thread() const { return std::holds_alternative<row_per_thread_path>(path); }
+
+  void update_values(const Scalar* values, const Executor& on) {
+    std::visit([&](auto& of) { of.update_values(values, on); }, path);
+  }
+  workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    return std::visit([&](const auto& of) { return workspace(of.make_workspace(on, resource)); }, path);
+  }
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
+             const Executor& on) const {
+    visit_with(scratch, [&](const auto& of, auto& own) { of.solve(alpha, b, x, own, on); });
+  }
+  /// Returns whether solve_rewritten() may be called with this number of right-hand sides.
+  [[nodiscard]] bool combines_rhs(std::int64_t columns) const { return columns == 1 && is_row_per_thread(); }
+  /// Solves with right-hand sides that the kernel combines. b and x do not overlap.
+  void solve_rewritten(const row_per_thread::rewritten_rhs<Scalar, Index, Offset>& rhs, Scalar alpha,
+                       dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
+                       const Executor& on) const {
+    std::get<row_per_thread_path>(path).solve_rewritten(
+        rhs, alpha, b, x, std::get<typename row_per_thread_path::workspace>(scratch), on);
+  }
+  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
+    return visit_with(scratch, [&](const auto& of, auto& own) { return of.first_nonfinite_index(own, on); });
+  }
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
+    return visit_with(
+        scratch, [&](const auto& of, auto& own) { return of.is_zero_pivot(substitution_index, own, on); });
+  }
+
+  void describe(solver_info& info, const Executor& on) const {
+    info.device = on.device_name();
+    info.entries = entries;
+    info.levels = levels;
+    info.levels_solved = levels;
+    info.longest_row = longest_row;
+    info.predictions = predictions;
+    info.plan = text;
+    info.kernels.clear();
+    info.solver_bytes = 0;
+    std::visit(
+        [&](const auto& of) {
+          info.path = of.name;
+          of.describe(info);
+        },
+        path);
+  }
+
+ private:
+  /// Calls visit(path, workspace of the path).
+  template <class Workspace, class Visit>
+  decltype(auto) visit_with(Workspace& scratch, const Visit& visit) const {
+    return std::visit(
+        [&](const auto& of) -> decltype(auto) {
+          using own = typename std::remove_const_t<std::remove_reference_t<decltype(of)>>::workspace;
+          return visit(of, std::get<own>(scratch));
+        },
+        path);
+  }
 };
 
 }  // namespace sptrsv::detail::dataflow

@@ -310,7 +310,7 @@ class engine {
   space space_;
   std::unique_ptr<plan> plan_;
   std::int64_t share_of_device_ = 0;       ///< blocks that are resident beside those of other PEs
-  std::int64_t first_grown_ = all_finite;  ///< see local_values::find_grown; of all PEs
+  std::int64_t first_grown_ = all_finite;  ///< first substitution index that grew too much
   std::uint64_t calls_ = 0;                ///< of solve
   std::uint64_t solves_ = 0;               ///< launched
   std::int64_t used_rhs_ = 0;              ///< of the solve that was launched last

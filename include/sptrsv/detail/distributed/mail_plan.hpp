@@ -54,8 +54,8 @@ struct mail_plan {
   std::vector<put_range> ranges;  ///< by ticket
   std::vector<put_record> records;
   std::vector<mail_place> places;           ///< by value of the inbox
-  std::vector<delivery> deliveries;         ///< see mailbox
-  std::vector<std::int64_t> inbox_indices;  ///< likewise
+  std::vector<delivery> deliveries;         ///< of waiting blocks, by signal
+  std::vector<std::int64_t> inbox_indices;  ///< where the delivered values go in the inbox
 };
 
 /// Groups the values that a PE sends: those of a task, or of a warp of a task of small supernodes, to one PE

@@ -19,18 +19,18 @@ template <class Offset>
 struct message_plan {
   std::int64_t values =
       0;  ///< of one right-hand side in a buffer: those of blocks of this PE, then received ones
-  std::vector<std::int64_t> received;       ///< indices of what others send
-  std::vector<std::int64_t> row_at;         ///< see pe_params
-  std::vector<guest> guests;                ///< likewise
-  std::vector<message_range> sent;          ///< likewise; empty if nothing is sent
-  std::vector<message> messages;            ///< likewise
-  std::vector<sent_row> sent_rows;          ///< likewise
-  std::vector<received_row> received_rows;  ///< likewise
+  std::vector<std::int64_t> received;  ///< indices of what others send
+  std::vector<std::int64_t> row_at;    ///< by column: its row here, or -1 - the number of a guest
+  std::vector<guest> guests;           ///< columns whose b, or sum, comes from another PE
+  std::vector<message_range> sent;     ///< by row or column, as pe_params::sent; empty if nothing is sent
+  std::vector<message> messages;       ///< that the ranges of `sent` count
+  std::vector<sent_row> sent_rows;     ///< rows of b that go to other PEs
+  std::vector<received_row> received_rows;  ///< rows of x that come from other PEs
   std::int64_t sums = -1;                   ///< where the messages of sums begin in `sent`; forward
-  std::vector<passed_value> passed;         ///< see pe_params, in the order of steps
+  std::vector<passed_value> passed;         ///< by number in tasks of kind `pass`, in the order of steps
   std::vector<std::int32_t> passed_step;    ///< by passed value; see task_order
   std::vector<supernodal::named_sources<Offset>> named;  ///< forward: see solve_params; backward: pe_params
-  std::vector<Offset> sources;                           ///< likewise
+  std::vector<Offset> sources;                           ///< that `named` counts
 };
 
 /// Plans the messages of a PE together with the other PEs. The receiver says where it wants a value: so a PE

@@ -271,7 +271,7 @@ struct pe_plan {
   local_structure<Index> local;
   supernodal::host_plan tasks;
   message_plan<Offset> messages;
-  std::int64_t exchange_blocks;  ///< see pe_params
+  std::int64_t exchange_blocks;  ///< blocks that send b, and reset what was received
   std::int64_t collect_blocks;
   std::int64_t solve_blocks;
   std::int64_t inbox_values;  ///< of one right-hand side in a buffer, on all PEs
@@ -300,8 +300,8 @@ struct pe_plan {
   mail_plan mail;                        ///< the rest is there if has_puts()
   std::int64_t mail_values = 0;          ///< of one right-hand side in a buffer, on all PEs
   std::int64_t mail_values_begin = 0;    ///< byte of mail_memory
-  std::int64_t first_place = 0;          ///< see mailbox
-  std::int64_t outbox_begin = 0;         ///< likewise
+  std::int64_t first_place = 0;          ///< the first value of the inbox that comes in a message
+  std::int64_t outbox_begin = 0;         ///< byte of mail_memory where the outbox begins
   std::int64_t most_waiting_blocks = 0;  ///< of a PE
   /// How many solves each PE has begun, the signals, the mailbox, and the outbox, which puts of a network
   /// read.

@@ -129,7 +129,7 @@ struct mailbox {
 
   Puts puts;
   word* received;            ///< the buffer of the solve
-  word* sent;                ///< likewise, of the outbox
+  word* sent;                ///< the buffer of the solve in the outbox
   std::uint64_t* signals;    ///< of this PE
   std::uint64_t solve;       ///< number of the solve, counted from 1
   std::int64_t columns;      ///< right-hand sides of the solve

@@ -1,9 +1,9 @@
 // The analyses of both factors of a matrix.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
-#include <tuple>
 #include <type_traits>
 
 #include "sptrsv/detail/base/peak_resource.hpp"
@@ -13,33 +13,16 @@
 
 namespace sptrsv::detail::factors {
 
-/// Whether an engine has a joint_analysis: what the analyses of both triangles of a matrix begin with.
+/// Whether an engine can begin the analyses of both triangles of a matrix together.
 template <class Engine, class = void>
-inline constexpr bool analyses_jointly = false;
+inline constexpr bool begins_both = false;
 template <class Engine>
-inline constexpr bool analyses_jointly<Engine, std::void_t<typename Engine::joint_analysis>> = true;
-
-/// True if the policy chooses among candidates, as policy::automatic does.
-template <class Policy, class = void>
-inline constexpr bool has_candidates = false;
-template <class Policy>
-inline constexpr bool has_candidates<Policy, std::void_t<typename Policy::candidate_list>> = true;
-
-/// Returns the policy whose settings a joint_analysis takes: the policy itself, or the only candidate of one
-/// that chooses among candidates. (With several candidates, an engine has no joint_analysis.)
-template <class Policy>
-const auto& settings_of(const Policy& policy) {
-  if constexpr (has_candidates<Policy>) {
-    return std::get<0>(policy.candidates);
-  } else {
-    return policy;
-  }
-}
+inline constexpr bool begins_both<Engine, std::void_t<typename Engine::both_triangles>> = true;
 
 /// Memory that two analyses share; zero if they share nothing.
 struct joint_memory {
   std::size_t peak = 0;            ///< bytes at one time, at most
-  std::size_t beside[2] = {0, 0};  ///< bytes beside the analysis of each solver, at most
+  std::size_t beside[2] = {0, 0};  ///< bytes in addition to the analysis of each solver, at most
 };
 
 /// A system: the matrix and the options of its solver.
@@ -64,50 +47,41 @@ class pair_analysis {
   template <class First, class Second>
   joint_memory run(const system<First>& first, const system<Second>& second, bool in_one_matrix,
                    std::optional<Solver>& of_first, std::optional<Solver>& of_second) const {
-    joint_memory shared;
-    if constexpr (analyses_jointly<typename Solver::engine>) {
-      if (in_one_matrix &&
-          run_jointly(first.matrix, {first.options, second.options}, {of_first, of_second}, shared)) {
-        return shared;
+    if constexpr (begins_both<typename Solver::engine>) {
+      if (in_one_matrix) {
+        return run_together(first.matrix, {first.options, second.options}, {&of_first, &of_second});
       }
     }
     // One after the other: an analysis on the host measures times.
     of_first.emplace(analyze(policy_, first.matrix, first.options, stream_, &resource_));
     of_second.emplace(analyze(policy_, second.matrix, second.options, stream_, &resource_));
-    return shared;
+    return {};
   }
 
  private:
-  struct solver_pair {
-    std::optional<Solver>& first;
-    std::optional<Solver>& second;
-  };
-
-  /// Analyses two triangles of a matrix with what the engine finds for both at the same time. Returns false
-  /// if it cannot do so; then each of them is to be analysed alone.
+  /// Analyses two triangles of a matrix with what the engine finds for both at the same time.
   template <class Matrix>
-  bool run_jointly(const Matrix& a, const system_options (&options)[2], const solver_pair& to,
-                   joint_memory& shared) const {
+  joint_memory run_together(const Matrix& a, const std::array<system_options, 2>& options,
+                            const std::array<std::optional<Solver>*, 2>& to) const {
     const executor on(stream_);
-    auto pattern = pattern_of(a);
+    const auto pattern = pattern_of(a);
     check_shape<typename Solver::value_type>(a.rows, a.columns, pattern, options[0]);
     Solver::check_space(a.values, a.entries, "the array of values");
     check_spaces<executor>(pattern, policy_type::name);
-    const triangle_form forms[2] = {{options[0], pattern.by_columns}, {options[1], pattern.by_columns}};
     peak_resource counted(resource_);
-    typename Solver::engine::joint_analysis joint(settings_of(policy_), pattern, forms, options[0].max_rhs,
-                                                  on, resource_, counted);
-    if (!joint.is_prepared()) {
-      return false;
-    }
-    const std::size_t kept[2] = {joint.triangle(0).kept_bytes(), joint.triangle(1).kept_bytes()};
+    auto both =
+        Solver::engine::begin_both(policy_, pattern,
+                                   std::array{triangle_form(options[0], pattern.by_columns),
+                                              triangle_form(options[1], pattern.by_columns)},
+                                   options[0].max_rhs, on, resource_, static_cast<memory_resource&>(counted));
+    const std::size_t kept[2] = {both.kept_bytes(0), both.kept_bytes(1)};
+    joint_memory shared;
     shared.peak = counted.peak_bytes() + kept[0] + kept[1];
-    for (int k = 0; k < 2; ++k) {
+    for (std::size_t k = 0; k < 2; ++k) {
       shared.beside[k] = counted.live_bytes() + kept[1] + (k == 0 ? kept[0] : 0);
-      pattern.prepared = &joint.triangle(k);
-      (k == 0 ? to.first : to.second).emplace(Solver(policy_, pattern, a.values, options[k], on, resource_));
+      to[k]->emplace(Solver(policy_, pattern, a.values, options[k], on, resource_, both, k));
     }
-    return true;
+    return shared;
   }
 
   const policy_type& policy_;

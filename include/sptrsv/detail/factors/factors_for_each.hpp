@@ -60,26 +60,4 @@ void for_each(const Executor& on, std::int64_t count, const Body& body) {
   }
 }
 
-/// Copies an array within the memory of the executor.
-template <class T, class Executor>
-void copy(const Executor& on, T* to, const T* from, std::size_t count) {
-  if constexpr (has_kernels<Executor>) {
-    on.copy(to, from, count * sizeof(T));
-  } else {
-    std::copy(from, from + count, to);
-  }
-}
-
-/// Copies one element to the host. Synchronises.
-template <class T, class Executor>
-T element_at(const Executor& on, const T* p) {
-  T value;
-  if constexpr (has_kernels<Executor>) {
-    on.download(&value, p, sizeof(T));
-  } else {
-    value = host_context{}.load(p);
-  }
-  return value;
-}
-
 }  // namespace sptrsv::detail::factors

@@ -64,17 +64,17 @@ struct divide_rows {
   }
 };
 
-/// Copies the diagonal out of the values of the stored matrix. Runs once per row.
+/// Gathers values of the stored matrix: of its diagonal, or of a triangle. Runs once per value.
 template <class Scalar, class Offset>
-struct take_diagonal {
+struct gather_values {
   const Scalar* stored;
   const Offset* sources;
   Scalar* to;
 
   SPTRSV_ANY_CONTEXT
   template <class Context>
-  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    ctx.store(to + row, ctx.load_constant(stored + ctx.load_constant(sources + row)));
+  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    ctx.store(to + k, ctx.load_constant(stored + ctx.load_constant(sources + k)));
   }
 };
 

@@ -33,7 +33,7 @@ order_faults check_order(const Index* order, std::int64_t rows, const Executor& 
     simt::for_each(on, rows, find_uncounted{counts.data(), &faults.data()->row});
     on.download(&found, faults.data(), sizeof(found));
   } else {
-    std::vector<std::uint32_t> counts(static_cast<std::size_t>(rows), 0);
+    std::vector<std::uint32_t> counts(at(rows), 0);
     for (std::int64_t k = 0; k < rows; ++k) {
       if (order[k] < 0 || order[k] >= rows) {
         found.entry = std::min(found.entry, k);
@@ -108,7 +108,7 @@ class row_transform {
   template <class T>
   static buffer<T> copy_of_array(span<const T> from, const Executor& on, memory_resource& resource) {
     buffer<T> made(from.size(), resource, on.stream());
-    copy(on, made.data(), from.data(), from.size());
+    on.copy(made.data(), from.data(), made.bytes());
     return made;
   }
   [[nodiscard]] row_map<Scalar, Index> map(bool conjugated) const {

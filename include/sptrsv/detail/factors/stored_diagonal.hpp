@@ -55,7 +55,7 @@ class stored_diagonal {
   /// Enqueues the copy of the values. `stored`: by stored entry.
   void update_values(const Scalar* stored, const Executor& on) {
     for_each(on, static_cast<std::int64_t>(values_.size()),
-             take_diagonal<Scalar, Offset>{stored, sources_.data(), values_.data()});
+             gather_values<Scalar, Offset>{stored, sources_.data(), values_.data()});
   }
   /// Enqueues the division of each row of x by its entry.
   void divide(dense_view<Scalar> x, bool conjugated, const Executor& on) const {
@@ -65,7 +65,9 @@ class stored_diagonal {
   [[nodiscard]] bool is_identity() const { return values_.size() == 0; }
   /// Returns an entry of a diagonal that is not the identity. Synchronises.
   [[nodiscard]] Scalar entry(std::int64_t row, const Executor& on) const {
-    return element_at(on, values_.data() + row);
+    Scalar value;
+    on.download(&value, values_.data() + row, sizeof(value));
+    return value;
   }
   /// By row: the index of the entry in the stored matrix, and its value.
   [[nodiscard]] const Offset* sources() const { return sources_.data(); }

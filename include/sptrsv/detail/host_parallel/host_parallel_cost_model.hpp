@@ -17,7 +17,7 @@ namespace sptrsv::detail {
 /// double precision (docs/lab_log/host.md). The choice of a schedule depends on their ratios only.
 struct host_costs {
   double row = 0.9;          ///< of a row without entries, if nothing is waited for
-  double entry = 0.4;        ///< of an entry, likewise
+  double entry = 0.4;        ///< of an entry, if nothing is waited for
   double misprediction = 3;  ///< of a row whose length is not predicted
   /// From the division that gives a component to the product in a row that needs it: store, load,
   /// multiplication.

@@ -133,13 +133,13 @@ class engine {
   struct launch_plan {
     int lanes;                  ///< lanes that compute a row
     std::int64_t shared_slots;  ///< longest row that is in shared memory; even, so that targets are aligned
-    std::uint32_t tasks;        ///< see agent::params
-    std::uint32_t draws;        ///< see agent::params
+    std::uint32_t tasks;        ///< tickets that select rows
+    std::uint32_t draws;        ///< tickets that are drawn in a launch: one more for each warp
     std::uint32_t blocks;
     std::int64_t rows_at_once;  ///< rows that all warps hold together
   };
 
-  /// Chooses the lanes of a row: at least as many as a row has operands in the mean, and so many that fewer
+  /// Chooses the lanes of a row: at least as many as a row has operands on average, and so many that fewer
   /// rows share a warp, as long as half of the rows of a few levels fit the device. Rows of a warp wait for
   /// each other's steps.
   [[nodiscard]] launch_plan make_plan(const Executor& on) const {
@@ -165,7 +165,7 @@ class engine {
   /// Rows in work that are enough for more than these levels.
   static constexpr std::int64_t many_rows = 4096;
 
-  /// Returns the rows of a level in the mean.
+  /// Returns the average number of rows of a level.
   [[nodiscard]] std::int64_t rows_of_level() const {
     return simt::ceil_div(rows_.size, std::max<std::int64_t>(rows_.levels, 1));
   }
@@ -210,10 +210,10 @@ class engine {
 
   elimination<Index, Offset> rows_;
   buffer<word> factors_;      ///< by entry of the stored matrix
-  buffer<word> reciprocals_;  ///< see agent::params; empty for LU
+  buffer<word> reciprocals_;  ///< of the pivots, by solve index; empty for LU
   buffer<factor_state> state_;
   launch_plan plan_;
-  buffer<Scalar> long_rows_;  ///< see agent::params; empty if all rows are in shared memory
+  buffer<Scalar> long_rows_;  ///< values of A by entry in level order; empty if all rows are in shared memory
 };
 
 }  // namespace sptrsv::detail::incomplete

@@ -70,7 +70,7 @@ struct place_entries {
   std::int64_t size;
   triangle_view<Index, Offset> lower;
   const Offset* diagonal_sources;      ///< by row
-  triangle_view<Index, Offset> upper;  ///< see place_eliminated_rows
+  triangle_view<Index, Offset> upper;  ///< substitution index size - 1 - row; null arrays: there is none
   const Index* rows;
   const Offset* row_offsets;
   const Index* diagonal_slots;

@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <utility>
 
-#include "sptrsv/detail/base/scratch_arena.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/incomplete/eliminated_rows.hpp"
 #include "sptrsv/detail/incomplete/operands.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
+#include "sptrsv/detail/simt/scratch_arena.hpp"
 
 namespace sptrsv::detail::incomplete {
 
@@ -34,6 +35,32 @@ struct elimination {
   }
 };
 
+/// Finds the operands of the rows, and the longest row. Synchronises. `columns`: by entry.
+template <method Method, class Index, class Offset, class Executor>
+void add_operands(elimination<Index, Offset>& made, const Index* columns, const Index* solve_index_of_row,
+                  const Executor& on, memory_resource& scratch, memory_resource& resource) {
+  const auto counts = make_buffer<std::int64_t>(made.entries + 2, on, scratch);
+  auto* const longest = counts.data() + made.entries + 1;
+  on.fill_bytes(counts.data() + made.entries, 0, 2 * sizeof(std::int64_t));
+  simt::find_largest(on, made.size, length_of_row<Offset>{made.row_offsets.data()}, longest);
+  const find_operands<Method, Index, Offset> steps{made.row_offsets.data(), made.diagonal_slots.data(),
+                                                   columns, solve_index_of_row};
+  triangle_kernels::for_each_entry(on, made.row_offsets.data(), made.size, made.entries,
+                                   count_operands<Method, Index, Offset>{steps, counts.data()});
+  on.exclusive_scan(counts.data(), counts.data(), made.entries + 1, scratch);
+  std::int64_t found[2] = {};  // operands, and the entries of the longest row
+  on.download(found, counts.data() + made.entries, sizeof(found));
+  made.longest_row = found[1];
+  made.operands = make_buffer<operand<Index, Offset>>(found[0], on, resource);
+  made.first_operands = make_buffer<std::int64_t>(made.size + 1, on, resource);
+  triangle_kernels::for_each_entry(
+      on, made.row_offsets.data(), made.size, made.entries,
+      write_operands<Method, Index, Offset>{steps, made.sources.data(), counts.data(), made.operands.data()});
+  simt::for_each(
+      on, made.size + 1,
+      take_first_operands<Offset>{made.row_offsets.data(), counts.data(), made.first_operands.data()});
+}
+
 /// Analyses the pattern. Synchronises. Throws for the first offending row as `analyze` does, for LU for both
 /// triangles.
 template <method Method, class Index, class Offset, class Executor>
@@ -43,17 +70,16 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   simt::scan_words words(arena);
   const analysis_memory memory(resource, arena, &words);
   const auto form_of = [&](uplo part) { return triangle_form(system_options{part}, a.by_columns); };
-  using builder = device_triangle_builder<Index, Offset, Executor>;
-  builder lower_builder(a, form_of(uplo::lower), on, memory.all_scratch());
-  builder upper_builder(a, form_of(uplo::upper), on, memory.all_scratch());
-  device_triangle<Index, Offset> lower = lower_builder.begin();
+  device_triangle<Index, Offset> lower;
   device_triangle<Index, Offset> upper;
   if constexpr (Method == method::lu) {
-    upper = upper_builder.begin();
-  }
-  lower_builder.finish(lower);
-  if constexpr (Method == method::lu) {
-    upper_builder.finish(upper);
+    auto both = triangle_builder<2, Index, Offset, Executor>(a, {form_of(uplo::lower), form_of(uplo::upper)},
+                                                             0, on, memory.all_scratch())
+                    .build();
+    lower = std::move(both[0]);
+    upper = std::move(both[1]);
+  } else {
+    lower = build_on_device(a, form_of(uplo::lower), on, memory.all_scratch());
   }
   elimination<Index, Offset> made;
   made.size = a.size;
@@ -87,26 +113,7 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   upper = {};
 
   // 2. The operands of their steps.
-  const auto counts = make_buffer<std::int64_t>(made.entries + 2, on, arena);
-  auto* const longest = counts.data() + made.entries + 1;
-  on.fill_bytes(counts.data() + made.entries, 0, 2 * sizeof(std::int64_t));
-  simt::find_largest(on, a.size, length_of_row<Offset>{made.row_offsets.data()}, longest);
-  const find_operands<Method, Index, Offset> steps{made.row_offsets.data(), made.diagonal_slots.data(),
-                                                   columns.data(), solve_index_of_row.data()};
-  triangle_kernels::for_each_entry(on, made.row_offsets.data(), a.size, made.entries,
-                                   count_operands<Method, Index, Offset>{steps, counts.data()});
-  on.exclusive_scan(counts.data(), counts.data(), made.entries + 1, arena);
-  std::int64_t found[2] = {};  // operands, and the entries of the longest row
-  on.download(found, counts.data() + made.entries, sizeof(found));
-  made.longest_row = found[1];
-  made.operands = make_buffer<operand<Index, Offset>>(found[0], on, resource);
-  made.first_operands = make_buffer<std::int64_t>(a.size + 1, on, resource);
-  triangle_kernels::for_each_entry(
-      on, made.row_offsets.data(), a.size, made.entries,
-      write_operands<Method, Index, Offset>{steps, made.sources.data(), counts.data(), made.operands.data()});
-  simt::for_each(
-      on, a.size + 1,
-      take_first_operands<Offset>{made.row_offsets.data(), counts.data(), made.first_operands.data()});
+  add_operands<Method>(made, columns.data(), solve_index_of_row.data(), on, arena, resource);
   return made;
 }
 

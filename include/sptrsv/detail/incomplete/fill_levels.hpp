@@ -12,36 +12,10 @@
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/host_team.hpp"
+#include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/detail/incomplete/method.hpp"
 
 namespace sptrsv::detail::incomplete {
-
-/// Lists of vertices, one for each vertex of a graph.
-template <class Index>
-struct vertex_lists {
-  std::vector<std::int64_t> offsets;  ///< by vertex: begin of its list; one more than vertices
-  std::vector<Index> vertices;
-
-  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
-  [[nodiscard]] const Index* begin(std::int64_t v) const { return vertices.data() + offsets[at(v)]; }
-  [[nodiscard]] const Index* end(std::int64_t v) const { return begin(v + 1); }
-};
-
-/// Returns the lists that `visit` describes: it calls its argument with (vertex, element) for each element,
-/// in the order of each list, and it is called twice.
-template <class Index, class Visit>
-vertex_lists<Index> lists_of(std::int64_t size, const Visit& visit) {
-  vertex_lists<Index> made;
-  made.offsets.assign(static_cast<std::size_t>(size) + 1, 0);
-  visit([&](Index v, Index) { ++made.offsets[at(v) + 1]; });
-  for (std::size_t v = 1; v < made.offsets.size(); ++v) {
-    made.offsets[v] += made.offsets[v - 1];
-  }
-  made.vertices.resize(static_cast<std::size_t>(made.offsets.back()));
-  std::vector<std::int64_t> next(made.offsets.begin(), made.offsets.end() - 1);
-  visit([&](Index v, Index element) { made.vertices[at(next[at(v)]++)] = element; });
-  return made;
-}
 
 /// Returns the lists with all pairs reversed: v is in the list of w if w was in that of v. They ascend.
 template <class Index, class Lists>
@@ -72,7 +46,7 @@ struct stored_edges {
 template <class Index>
 class fill_search {
  public:
-  explicit fill_search(std::int64_t size) : seen_from_(static_cast<std::size_t>(size), Index{-1}) {}
+  explicit fill_search(std::int64_t size) : seen_from_(at(size), Index{-1}) {}
 
   /// Appends the vertices j > i up to `fill_level` to `found`, ascending.
   template <class Edges>
@@ -133,9 +107,9 @@ vertex_lists<Index> fill_above(const Edges& edges, std::int64_t fill_level) {
   const int threads =
       chunks > 1 ? fill_threads(static_cast<std::int64_t>(edges.end(size - 1) - edges.begin(0))) : 1;
   vertex_lists<Index> made;
-  made.offsets.assign(static_cast<std::size_t>(size) + 1, 0);
-  std::vector<std::vector<Index>> found(static_cast<std::size_t>(chunks));
-  std::vector<fill_search<Index>> searches(static_cast<std::size_t>(threads), fill_search<Index>(size));
+  made.offsets.assign(at(size) + 1, 0);
+  std::vector<std::vector<Index>> found(at(chunks));
+  std::vector<fill_search<Index>> searches(at(threads), fill_search<Index>(size));
   for_each_row_taken(size, threads, [&](std::int64_t i, std::size_t thread) {
     auto& of_chunk = found[at(i / chunk_rows)];
     const std::size_t before = of_chunk.size();
@@ -145,7 +119,7 @@ vertex_lists<Index> fill_above(const Edges& edges, std::int64_t fill_level) {
   for (std::size_t i = 1; i < made.offsets.size(); ++i) {
     made.offsets[i] += made.offsets[i - 1];
   }
-  made.vertices.resize(static_cast<std::size_t>(made.offsets.back()));
+  made.vertices.resize(at(made.offsets.back()));
   for_each_taken(chunks, threads, [&](std::int64_t chunk, std::size_t) {
     const auto& of_chunk = found[at(chunk)];
     const auto begin = made.offsets[at(chunk * chunk_rows)];
@@ -219,7 +193,7 @@ class fill_in {
   /// A lacks a diagonal entry or has an entry twice.
   bool merge_into(filled_pattern<Index, Offset>& made) const {
     const auto offset_of = [&](std::int64_t m) {
-      const auto v = static_cast<std::size_t>(m);
+      const auto v = at(m);
       return m + (below_.offsets.empty() ? 0 : below_.offsets[v]) +
              (above_.offsets.empty() ? 0 : above_.offsets[v]);
     };
@@ -227,21 +201,21 @@ class fill_in {
     SPTRSV_EXPECTS(
         entries <= max_count<Offset>, errc::invalid_argument,
         "the factors have " + std::to_string(entries) + " entries, which do not fit the offset type");
-    made.offsets.resize(static_cast<std::size_t>(a_.size) + 1);
-    made.indices.resize(static_cast<std::size_t>(entries));
-    made.sources.resize(static_cast<std::size_t>(entries));
+    made.offsets.resize(at(a_.size) + 1);
+    made.indices.resize(at(entries));
+    made.sources.resize(at(entries));
     made.offsets.back() = static_cast<Offset>(entries);
     const int threads = fill_threads(a_.entries);
-    std::vector<char> is_valid(static_cast<std::size_t>(threads), 1);
+    std::vector<char> is_valid(at(threads), 1);
     for_each_row_taken(a_.size, threads, [&](std::int64_t m, std::size_t thread) {
-      const auto begin = static_cast<std::size_t>(offset_of(m));
+      const auto begin = at(offset_of(m));
       made.offsets[at(m)] = static_cast<Offset>(begin);
       auto end = made.indices.begin() + static_cast<std::ptrdiff_t>(begin);
       const auto first = end;
       if (!below_.offsets.empty()) {
         end = std::copy(below_.begin(m), below_.end(m), end);
       }
-      const auto diagonal = begin + static_cast<std::size_t>(end - first);
+      const auto diagonal = begin + at(end - first);
       *end++ = static_cast<Index>(m);
       if (!above_.offsets.empty()) {
         end = std::copy(above_.begin(m), above_.end(m), end);

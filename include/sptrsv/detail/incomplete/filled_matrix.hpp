@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/factors/factors_for_each.hpp"
 #include "sptrsv/detail/incomplete/fill_levels.hpp"
@@ -15,7 +16,7 @@ namespace sptrsv::detail::incomplete {
 /// Takes the values of A. Runs once per entry of the factors.
 template <class Scalar, class Offset>
 struct take_filled_values {
-  const Offset* sources;  ///< see filled_pattern
+  const Offset* sources;  ///< by entry: its index in A; -1: A has no such entry
   const Scalar* a;
   Scalar* to;
 
@@ -52,14 +53,9 @@ class filled_matrix {
                           memory_resource& resource) {
     filled_matrix made;
     if constexpr (factors::has_kernels<Executor>) {
-      std::vector<Offset> offsets(static_cast<std::size_t>(a.size) + 1, Offset{0});
-      std::vector<Index> indices(static_cast<std::size_t>(a.entries));
-      if (a.size > 0) {
-        on.download(offsets.data(), a.offsets, offsets.size() * sizeof(Offset));
-      }
-      if (a.entries > 0) {
-        on.download(indices.data(), a.indices, indices.size() * sizeof(Index));
-      }
+      auto offsets = download_array(a.offsets, a.size > 0 ? a.size + 1 : 0, on);
+      offsets.resize(at(a.size) + 1);
+      const auto indices = download_array(a.indices, a.entries, on);
       made.store(
           fill_in<Method, Index, Offset>::of(
               pattern_view<Index, Offset>{a.size, a.entries, offsets.data(), indices.data(), a.by_columns},
@@ -87,19 +83,9 @@ class filled_matrix {
 
  private:
   void store(const filled_pattern<Index, Offset>& found, const Executor& on, memory_resource& resource) {
-    const auto copy_of = [&](const auto& from) {
-      using element = typename std::decay_t<decltype(from)>::value_type;
-      auto to = make_buffer<element>(static_cast<std::int64_t>(from.size()), on, resource);
-      if constexpr (factors::has_kernels<Executor>) {
-        on.upload(to.data(), from.data(), to.bytes());
-      } else {
-        std::copy(from.begin(), from.end(), to.data());
-      }
-      return to;
-    };
-    offsets_ = copy_of(found.offsets);
-    indices_ = copy_of(found.indices);
-    sources_ = copy_of(found.sources);
+    offsets_ = upload_array(found.offsets, on, resource);
+    indices_ = upload_array(found.indices, on, resource);
+    sources_ = upload_array(found.sources, on, resource);
     values_ = make_buffer<Scalar>(static_cast<std::int64_t>(found.indices.size()), on, resource);
   }
 

@@ -21,7 +21,7 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
 
  public:
   engine(const pattern_view<Index, Offset>& a, const host_executor& on, memory_resource& resource)
-      : size_(a.size), factors_(static_cast<std::size_t>(a.entries), resource, on.stream()) {
+      : size_(a.size), factors_(at(a.entries), resource, on.stream()) {
     const triangle_form lower_form(system_options{uplo::lower}, a.by_columns);
     const triangle_form upper_form(system_options{uplo::upper}, a.by_columns);
     validate_on_host(a, lower_form);
@@ -31,7 +31,7 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
       validate_on_host(a, upper_form);
       upper_ = build_on_host(a, upper_form);
     }
-    slot_of_column_.assign(static_cast<std::size_t>(a.size), Index{-1});
+    slot_of_column_.assign(at(a.size), Index{-1});
   }
 
   void factorize(const Scalar* values, const pivot_rule<Scalar>& rule, const host_executor&) {
@@ -68,7 +68,7 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
   /// Calls `visit(column, source)` for the entries of a row below (above) the diagonal, columns ascending.
   template <class Visit>
   void visit_lower(std::int64_t row, const Visit& visit) const {
-    const auto r = static_cast<std::size_t>(row);
+    const auto r = at(row);
     for (Offset e = lower_.row_offsets[r]; e < lower_.row_offsets[r + 1]; ++e) {
       visit(lower_.columns[at(e)], lower_.sources[at(e)]);
     }
@@ -78,7 +78,7 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
     if (upper_.row_offsets.empty()) {
       return;
     }
-    const auto r = static_cast<std::size_t>(size_ - 1 - row);  // it counts from the last row
+    const auto r = at(size_ - 1 - row);  // it counts from the last row
     for (Offset e = upper_.row_offsets[r + 1]; e-- > upper_.row_offsets[r];) {
       visit(static_cast<Index>(size_ - 1 - upper_.columns[at(e)]), upper_.sources[at(e)]);
     }
@@ -117,13 +117,13 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
       const Scalar multiplier = pivot(row_[step].column)(row_[step].value);
       row_[step].value = multiplier;
       // The upper rows count rows, and columns in descending order, from the last one.
-      const auto k = static_cast<std::size_t>(size_ - 1 - row_[step].column);
-      const auto end = static_cast<std::size_t>(upper_.row_offsets[k + 1]) - 1;
+      const auto k = at(size_ - 1 - row_[step].column);
+      const auto end = at(upper_.row_offsets[k + 1]) - 1;
       for_each_shared(
           step + 1, row_.size(), upper_.row_offsets[k + 1] - upper_.row_offsets[k],
-          [&](std::int64_t p) { return size_ - 1 - upper_.columns[end - static_cast<std::size_t>(p)]; },
+          [&](std::int64_t p) { return size_ - 1 - upper_.columns[end - at(p)]; },
           [&](Scalar& value, std::int64_t p) {
-            value = value - multiplier * factor(upper_.sources[end - static_cast<std::size_t>(p)]);
+            value = value - multiplier * factor(upper_.sources[end - at(p)]);
           });
     }
   }
@@ -133,13 +133,13 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
     real square_sum{};
     for (std::size_t step = 0; step < below_; ++step) {
       Scalar sum{};
-      const auto k = static_cast<std::size_t>(row_[step].column);
-      const auto begin = static_cast<std::size_t>(lower_.row_offsets[k]);
+      const auto k = at(row_[step].column);
+      const auto begin = at(lower_.row_offsets[k]);
       for_each_shared(
           0, step, lower_.row_offsets[k + 1] - lower_.row_offsets[k],
-          [&](std::int64_t p) { return std::int64_t{lower_.columns[begin + static_cast<std::size_t>(p)]}; },
+          [&](std::int64_t p) { return std::int64_t{lower_.columns[begin + at(p)]}; },
           [&](const Scalar& value, std::int64_t p) {
-            const Offset source = lower_.sources[begin + static_cast<std::size_t>(p)];
+            const Offset source = lower_.sources[begin + at(p)];
             sum = sum + value * conjugate(factor(source));
           });
       row_[step].value = pivot(row_[step].column)(row_[step].value - sum);

@@ -86,7 +86,7 @@ struct agent {
                                             short_cholesky_rows<Scalar, Index, Offset, Lanes>>;
       if (warp.all(short_rows::fits(at))) {
         short_rows::factorize(ctx, warp, p, at, half);
-        warp.sync();  // see short_row
+        warp.sync();  // no data needs it: the lanes are together again
         return;
       }
     }
@@ -149,7 +149,7 @@ struct agent {
     }
   }
 
-  /// See operand_batches::prepare_pivot.
+  /// LU: replaces a known pivot by its reciprocal, as operand_batches::prepare_pivot does.
   SPTRSV_DEVICE static void prepare_pivot(row_state& row) {
     if (!row.is_prepared && row.now.is_pivot() && flag::is_known(row.now.seen)) {
       const pivot_divisor<Scalar> pivot(row.now.seen.value());

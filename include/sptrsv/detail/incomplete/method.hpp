@@ -6,12 +6,17 @@
 
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv {
 
-enum class method {
+/// How an incomplete factorisation is made.
+enum class incomplete_method {
   lu,       ///< A ~ L U; L has a unit diagonal
   cholesky  ///< A ~ L L^H; entries above the diagonal are not used
 };
+
+namespace detail::incomplete {
+
+using method = incomplete_method;
 
 /// Name of a method in messages.
 template <method Method>
@@ -49,16 +54,6 @@ struct breakdown {
   static breakdown of(std::int64_t number) { return {number / 2, number % 2 == 0}; }
 };
 
-/// Returns the real number `v` as a Scalar.
-template <class Scalar>
-SPTRSV_HOST_DEVICE Scalar from_real(real_t<Scalar> v) {
-  if constexpr (is_complex_v<Scalar>) {
-    return {v, 0};
-  } else {
-    return v;
-  }
-}
-
 template <class Real>
 SPTRSV_HOST_DEVICE Real real_part(cplx<Real> v) {
   return v.re;
@@ -92,4 +87,5 @@ SPTRSV_HOST_DEVICE bool is_zero(Scalar v) {
   return v == Scalar{};
 }
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace detail::incomplete
+}  // namespace sptrsv

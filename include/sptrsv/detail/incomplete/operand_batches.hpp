@@ -24,7 +24,7 @@ class operand_batches {
   /// An operand of this lane; without one the slot is not negative and belongs to no entry of short_row.
   struct lane_operand {
     int count;   ///< operands of the batch
-    Index slot;  ///< see operand
+    Index slot;  ///< where it is used in the row; of a pivot: -1 - that slot
     const typename flag::word* component;
     typename flag::reading seen;
 
@@ -74,7 +74,7 @@ class operand_batches {
       ctx.spin(flag::missing(own_.component, own_.seen));
       flag::poll(ctx, own_.component, own_.seen);
     }
-    warp.sync();  // see short_row
+    warp.sync();  // no data needs it: the lanes are together again
   }
 
   /// Waits until the operands of the batch in `used` are known, one bit for each.
@@ -122,7 +122,7 @@ class operand_batches {
       made.component = p.template address_of<Method>(later_);
       made.seen = flag::try_load(ctx, made.component);
     }
-    warp.sync();  // see short_row
+    warp.sync();  // no data needs it: the lanes are together again
     next_ += made.count;
     if constexpr (has_batches) {
       later_ = stored_operand(ctx, p);

@@ -90,37 +90,30 @@ class row_values {
 template <class Scalar, class Offset>
 struct shared_row {
   Scalar* values;
-  Offset* targets;  ///< see row_data
+  Offset* targets;  ///< stored indices of the entries
 };
 
 /// A row while its lanes compute it.
 template <class Scalar, class Index, class Offset, int Lanes>
-struct row_data {
+struct row_data : row_place<Scalar, Index, Offset> {
+  using row_place<Scalar, Index, Offset>::begin;
+  using row_place<Scalar, Index, Offset>::below;
+  using row_place<Scalar, Index, Offset>::length;
   using params = factor_params<Scalar, Index, Offset>;
   /// Entries of a row that a lane loads together.
   static constexpr int slots_at_once = 4;
 
   int lane;  ///< rank of this lane among those of the row
-  Index solve_index;
-  Offset begin;  ///< first entry, in level order
-  Index length;  ///< entries
-  Index below;   ///< entries below the diagonal; the slot of the diagonal entry
   row_values<Scalar> values;
   Offset* targets;  ///< stored indices of the entries, in shared memory if the values are
 
   /// Returns a row before load(). `shared`: memory for the row.
   SPTRSV_DEVICE static row_data of(const params& p, const row_place<Scalar, Index, Offset>& at, int lane,
                                    const shared_row<Scalar, Offset>& shared) {
-    row_data row{};
-    row.lane = lane;
-    row.solve_index = at.solve_index;
-    row.begin = at.begin;
-    row.length = at.length;
-    row.below = at.below;
-    row.values = {shared.values, p.long_rows + row.begin,
-                  static_cast<std::int64_t>(at.length) > p.shared_slots};
-    row.targets = shared.targets;
-    return row;
+    return {at,
+            lane,
+            {shared.values, p.long_rows + at.begin, static_cast<std::int64_t>(at.length) > p.shared_slots},
+            shared.targets};
   }
 
   /// Returns the stored index of the entry in a slot.

@@ -12,6 +12,7 @@ namespace sptrsv::detail::incomplete {
 template <method Method, class Scalar, class Index, class Offset, int Lanes>
 struct row_state : row_data<Scalar, Index, Offset, Lanes> {
   using data = row_data<Scalar, Index, Offset, Lanes>;
+  using data::end_operand;
   using data::lane;
   using typename data::params;
   using flag = value_flag<Scalar>;
@@ -19,7 +20,7 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
   /// The operand of a lane.
   struct lane_operand {
     Offset source = -1;  ///< -1: the lane has none
-    Index slot = 0;      ///< see operand
+    Index slot = 0;      ///< where it is used in the row; of a pivot: -1 - that slot
 
     SPTRSV_DEVICE bool is_present() const { return source >= 0; }
     SPTRSV_DEVICE bool is_pivot() const { return slot < 0; }
@@ -33,7 +34,6 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
 
   bool open;          ///< whether the row is not published yet
   std::int64_t next;  ///< operand of the row's first lane in the current batch
-  std::int64_t end;   ///< one past the last operand
   int count;          ///< operands of the current batch
   int used;           ///< operands of the current batch that were used
   loaded_operand now;
@@ -54,7 +54,6 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
     row.open = at.present;
     static_cast<data&>(row) = data::of(p, at, lane, shared);
     row.next = at.first_operand;
-    row.end = at.end_operand;
     row.now = row.load_value(ctx, p, row.operand_at(ctx, p, 0));
     row.ahead = row.load_value(ctx, p, row.operand_at(ctx, p, 1));
     row.later = row.operand_at(ctx, p, 2);
@@ -65,7 +64,7 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
 
   /// Returns the number of operands of the current batch.
   SPTRSV_DEVICE int operands_of_batch() const {
-    const std::int64_t left = end - next;
+    const std::int64_t left = end_operand - next;
     return left < Lanes ? static_cast<int>(left) : Lanes;
   }
 
@@ -74,7 +73,7 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
   SPTRSV_DEVICE lane_operand operand_at(Context& ctx, const params& p, int batch) const {
     const std::int64_t at = next + batch * Lanes + lane;
     lane_operand made;
-    if (at < end) {
+    if (at < end_operand) {
       const auto stored = ctx.load_constant(p.operands + at);
       made.source = stored.source;
       made.slot = stored.slot;
@@ -90,7 +89,7 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
   /// Takes the next batch of operands. Returns false if there is none.
   template <class Context>
   SPTRSV_DEVICE bool take_next_batch(Context& ctx, const params& p) {
-    if (end - next <= Lanes) {
+    if (end_operand - next <= Lanes) {
       return false;
     }
     next += Lanes;
@@ -105,7 +104,7 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
   }
 
   /// Loads the operands of this lane that are pending once more: those of this batch and of the next one.
-  /// See short_row about the sync.
+  /// The sync moves no data: it tells the compiler that the lanes are together again.
   template <class Context, class Warp>
   SPTRSV_DEVICE void poll(Context& ctx, const Warp& warp, const params& p) {
     const bool known = flag::is_known(now.seen);

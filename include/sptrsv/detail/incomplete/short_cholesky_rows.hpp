@@ -17,66 +17,26 @@ template <class Scalar, class Index, class Offset, int Lanes>
 class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, Lanes> {
   using base = short_row<method::cholesky, Scalar, Index, Offset, Lanes>;
   using typename base::flag;
+  friend base;
 
  public:
   using base::fits;
   using typename base::params;
   using typename base::place;
 
-  /// `half`: number of the factorisation mod 2.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void factorize(Context& ctx, const Warp& warp, const params& p, const place& at,
                                       std::uint32_t half) {
-    short_cholesky_rows row{};
-    row.load(ctx, warp, p, at);
-    row.open_batch(warp);
-    if constexpr (Lanes == 32) {
-      for (;;) {  // what a step needs is found before the wait for its operands
-        const bool is_last = row.is_last_batch();
-        while (row.rest_ != 0) {
-          const step_operands step = row.next_step(warp);
-          Scalar sum{};
-          if (step.products != 0) {
-            row.wait(ctx, warp, step.products);
-            sum = row.sum_of_products(warp, step);
-          }
-          row.wait(ctx, warp, step.used);
-          row.finish_step(ctx, warp, p, step, sum, true);
-        }
-        if (is_last) {
-          break;
-        }
-        row.take_batch(ctx, warp, p);
-        row.open_batch(warp);
-      }
-      row.publish(ctx, p, at, row.square_sum_, half);
-    } else {  // rows of the warp may need each other, so each goes on as soon as it can
-      for (bool open = at.present;;) {
-        const std::uint32_t known = row.known_operands(warp);
-        const step_operands step = row.next_step(warp);
-        const bool ready = row.rest_ != 0 && (known & step.used) == step.used;
-        if (warp.any(ready)) {
-          row.finish_step(ctx, warp, p, step, row.sum_of_products(warp, step), ready);
-          warp.sync();
-          continue;
-        }
-        if (open && row.rest_ == 0) {
-          row.publish(ctx, p, at, row.square_sum_, half);
-          open = false;
-        }
-        warp.sync();
-        if (warp.all(!open)) {
-          return;
-        }
-        row.poll(ctx, warp);
-      }
-    }
+    base::template factorize_rows<short_cholesky_rows>(ctx, warp, p, at, half);
   }
 
  private:
   using base::first_lane_;
   using base::lane_;
   using base::own_;
+  using base::rest_;
+  using base::square_sum_;
+  using base::step_;
   using base::target_;
   using base::value_;
 
@@ -104,12 +64,6 @@ class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, L
     }
   }
 
-  /// Returns the operands that are known, one bit for each.
-  template <class Warp>
-  SPTRSV_DEVICE std::uint32_t known_operands(const Warp& warp) const {
-    return warp.ballot(flag::is_known(own_.seen)) >> first_lane_;
-  }
-
   template <class Warp>
   SPTRSV_DEVICE step_operands next_step(const Warp& warp) const {
     step_operands step;
@@ -134,6 +88,23 @@ class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, L
     return sum;
   }
 
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void wait_and_compute(Context& ctx, const Warp& warp, const params& p,
+                                      const step_operands& step) {
+    Scalar sum{};
+    if (step.products != 0) {
+      this->wait(ctx, warp, step.products);
+      sum = sum_of_products(warp, step);
+    }
+    this->wait(ctx, warp, step.used);
+    finish_step(ctx, warp, p, step, sum, true);
+  }
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void compute(Context& ctx, const Warp& warp, const params& p, const step_operands& step,
+                             bool ready) {
+    finish_step(ctx, warp, p, step, sum_of_products(warp, step), ready);
+  }
+
   /// Computes the entry of a step and publishes it, if the row is `ready`. `sum`: see sum_of_products.
   template <class Context, class Warp>
   SPTRSV_DEVICE void finish_step(Context& ctx, const Warp& warp, const params& p, const step_operands& step,
@@ -151,12 +122,9 @@ class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, L
     }
   }
 
-  int used_;                   ///< operands of the batch that were used
-  std::uint32_t rest_;         ///< pivots of the steps that were not computed yet, one bit for each
-  Scalar dividend_;            ///< of a lane with a pivot: a_ik
-  int longest_;                ///< if rows share a warp: lanes that add up products, at most
-  int step_;                   ///< the slot of the next step
-  real_t<Scalar> square_sum_;  ///< of the entries of the steps so far
+  int used_;         ///< operands of the batch that were used
+  Scalar dividend_;  ///< of a lane with a pivot: a_ik
+  int longest_;      ///< if rows share a warp: lanes that add up products, at most
 };
 
 }  // namespace sptrsv::detail::incomplete

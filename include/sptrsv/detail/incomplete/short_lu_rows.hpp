@@ -15,56 +15,17 @@ template <class Scalar, class Index, class Offset, int Lanes>
 class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
   using base = short_row<method::lu, Scalar, Index, Offset, Lanes>;
   using typename base::flag;
+  friend base;
 
  public:
   using base::fits;
   using typename base::params;
   using typename base::place;
 
-  /// `half`: number of the factorisation mod 2.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void factorize(Context& ctx, const Warp& warp, const params& p, const place& at,
                                       std::uint32_t half) {
-    short_lu_rows row{};
-    row.load(ctx, warp, p, at);
-    row.open_batch(warp);
-    if constexpr (Lanes == 32) {  // what a step needs is found before the wait for its operands
-      for (;;) {
-        const bool is_last = row.is_last_batch();
-        while (row.rest_ != 0) {
-          const step_operands step = row.next_step(warp);
-          row.wait(ctx, warp, step.used);
-          row.prepare_pivot();
-          row.compute(warp, step, true);
-        }
-        if (is_last) {
-          break;
-        }
-        row.take_batch(ctx, warp, p);
-        row.open_batch(warp);
-      }
-      row.publish(ctx, p, at, real_t<Scalar>{}, half);
-    } else {  // rows of the warp may need each other, so each goes on as soon as it can
-      for (bool open = at.present;;) {
-        const std::uint32_t known = row.known_operands(warp);
-        const step_operands step = row.next_step(warp);
-        const bool ready = row.rest_ != 0 && (known & step.used) == step.used;
-        if (warp.any(ready)) {
-          row.compute(warp, step, ready);
-          warp.sync();
-          continue;
-        }
-        if (open && row.rest_ == 0) {
-          row.publish(ctx, p, at, real_t<Scalar>{}, half);
-          open = false;
-        }
-        warp.sync();
-        if (warp.all(!open)) {
-          return;
-        }
-        row.poll(ctx, warp);
-      }
-    }
+    base::template factorize_rows<short_lu_rows>(ctx, warp, p, at, half);
   }
 
  private:
@@ -72,6 +33,8 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
   using base::first_lane_;
   using base::lane_;
   using base::own_;
+  using base::rest_;
+  using base::step_;
   using base::value_;
 
   /// The operands that a step uses.
@@ -94,13 +57,6 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
     }
   }
 
-  /// Returns the operands that are known, one bit for each, and prepares known pivots.
-  template <class Warp>
-  SPTRSV_DEVICE std::uint32_t known_operands(const Warp& warp) {
-    this->prepare_pivot();
-    return warp.ballot(flag::is_known(own_.seen)) >> first_lane_;
-  }
-
   template <class Warp>
   SPTRSV_DEVICE step_operands next_step(const Warp& warp) const {
     const std::uint32_t first = rest_ & (0u - rest_);
@@ -116,9 +72,16 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
     return step;
   }
 
-  /// Computes a step whose operands are known, if the row is `ready`.
-  template <class Warp>
-  SPTRSV_DEVICE void compute(const Warp& warp, const step_operands& step, bool ready) {
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void wait_and_compute(Context& ctx, const Warp& warp, const params& p,
+                                      const step_operands& step) {
+    this->wait(ctx, warp, step.used);
+    this->prepare_pivot();
+    compute(ctx, warp, p, step, true);
+  }
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void compute(Context&, const Warp& warp, const params&, const step_operands& step,
+                             bool ready) {
     const Scalar factor = warp.shuffle(own_.seen.value(), first_lane_ + step.pivot);
     const Scalar dividend = Lanes == 32 ? step.dividend : warp.shuffle(value_, first_lane_ + step_);
     const Scalar fed = warp.shuffle(own_.seen.value(), first_lane_ + step.fed_by);
@@ -135,8 +98,6 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
   }
 
   std::uint32_t feeding_;  ///< operands of the products that change the value, one bit for each
-  std::uint32_t rest_;     ///< pivots of the steps that were not computed yet, one bit for each
-  int step_;               ///< the slot of the next step
 };
 
 }  // namespace sptrsv::detail::incomplete

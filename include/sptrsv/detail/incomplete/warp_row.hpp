@@ -72,7 +72,7 @@ class warp_row : operand_batches<Method, Scalar, Index, Offset, 32> {
       Scalar value = is_used ? row_.values.get(ctx, slot) : Scalar{};
       this->wait(ctx, warp, used);
       this->prepare_pivot();
-      warp.sync();  // see short_row
+      warp.sync();  // no data needs it: the lanes are together again
       if (has_pivot) {
         const Scalar known = own_.seen.value();
         carried_ = warp.shuffle(divides_ ? divide(value, known) : value * known, begin);

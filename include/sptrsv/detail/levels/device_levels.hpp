@@ -1,11 +1,15 @@
 // Levels on the device: the level of each row, and the rows in level order.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/levels/level_searches.hpp"
 
 namespace sptrsv::detail {
@@ -78,49 +82,49 @@ struct level_from_one {
   }
 };
 
-/// Finds the level of each row: one more than the largest level of the rows that it needs. The arrays are in
-/// scratch memory. `counts_blocks`: whether row_levels::count_of_blocks is wanted. Synchronises.
-template <class Index, class Offset, class Executor>
-row_levels<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const Executor& on,
-                                 const analysis_memory& memory, bool counts_blocks,
-                                 const search_limit& limit) {
-  if (t.size == 0) {
+/// Finds the level of each row of N triangles: one more than the largest level of the rows that it needs. The
+/// arrays are in scratch memory. `counts_blocks`: whether row_levels::count_of_blocks is wanted. `limits`:
+/// when a search is given up. Either all triangles have rows or none. Synchronises.
+template <std::size_t N, class Index, class Offset, class Executor>
+std::array<row_levels<Index>, N> levels_of_rows(
+    const std::array<const device_triangle<Index, Offset>*, N>& triangles, bool counts_blocks,
+    const std::array<search_limit, N>& limits, const Executor& on, const analysis_memory& memory) {
+  if (triangles[0]->size == 0) {
     return {};
   }
-  level_searches<Index, Offset, Executor> search(t.size, counts_blocks, on, memory);
-  const auto searches = make_buffer<level_search>(2, on, memory.scratch);
-  simt::for_each(on, t.size, search.start(searches.data()));
-  search.launch(t, searches.data(), limit, {});
-  level_search results[2];
-  on.download(results, searches.data(), sizeof(results));
-  return search.finish(t, results);
+  using searches_type = level_searches<N, Index, Offset, Executor>;
+  std::array<std::int64_t, N> sizes;
+  std::transform(triangles.begin(), triangles.end(), sizes.begin(), [](const auto* t) { return t->size; });
+  searches_type levels(sizes, counts_blocks, on, memory);
+  const auto states = make_buffer<level_search>(2 * N, on, memory.scratch);
+  std::array<typename searches_type::search, N> searches;
+  for (std::size_t k = 0; k < N; ++k) {
+    searches[k] = {triangles[k], states.data() + 2 * k, limits[k], {}};
+    simt::for_each(on, sizes[k], levels.start(k, searches[k].state));
+  }
+  levels.launch(searches);
+  typename searches_type::results found[N];
+  on.download(found, states.data(), sizeof(found));
+  auto optional = levels.finish(triangles, found);
+  std::array<row_levels<Index>, N> made;
+  std::transform(optional.begin(), optional.end(), made.begin(), [](auto& of) { return std::move(*of); });
+  return made;
 }
-/// Does the same with the limit that saves time.
+/// Does the same with the limits that save time.
+template <std::size_t N, class Index, class Offset, class Executor>
+std::array<row_levels<Index>, N> levels_of_rows(
+    const std::array<const device_triangle<Index, Offset>*, N>& triangles, bool counts_blocks,
+    const Executor& on, const analysis_memory& memory) {
+  std::array<search_limit, N> limits;
+  std::transform(triangles.begin(), triangles.end(), limits.begin(),
+                 [](const auto* t) { return limit_of_search(t->size, t->entries()); });
+  return levels_of_rows(triangles, counts_blocks, limits, on, memory);
+}
+/// Does the same for one triangle.
 template <class Index, class Offset, class Executor>
 row_levels<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const Executor& on,
                                  const analysis_memory& memory, bool counts_blocks = false) {
-  return levels_of_rows(t, on, memory, counts_blocks, limit_of_search(t.size, t.entries()));
-}
-
-/// Finds the levels of the rows of two triangles, see levels_of_rows(); both searches share a launch.
-/// Synchronises.
-template <class Index, class Offset, class Executor>
-std::array<row_levels<Index>, 2> levels_of_both(const device_triangle<Index, Offset>& first,
-                                                const device_triangle<Index, Offset>& second,
-                                                const Executor& on, const analysis_memory& memory,
-                                                bool counts_blocks) {
-  level_searches<Index, Offset, Executor> of_first(first.size, counts_blocks, on, memory);
-  level_searches<Index, Offset, Executor> of_second(second.size, counts_blocks, on, memory);
-  const auto searches = make_buffer<level_search>(4, on, memory.scratch);
-  simt::for_each(on, first.size, of_first.start(searches.data()));
-  simt::for_each(on, second.size, of_second.start(searches.data() + 2));
-  level_searches<Index, Offset, Executor>::launch_both(
-      of_first, {first, searches.data(), limit_of_search(first.size, first.entries())}, of_second,
-      {second, searches.data() + 2, limit_of_search(second.size, second.entries())});
-  level_search results[2][2];
-  on.download(results, searches.data(), sizeof(results));
-  return level_searches<Index, Offset, Executor>::finish_both(of_first, first, results[0], of_second, second,
-                                                              results[1]);
+  return std::move(levels_of_rows(std::array{&t}, counts_blocks, on, memory)[0]);
 }
 
 template <class Index, class Offset>
@@ -142,18 +146,6 @@ struct start_rows_and_levels {
   }
 };
 
-/// Initialises the arrays of both triangles of a matrix.
-template <class Index, class Offset>
-struct start_both_triangles {
-  start_rows_and_levels<Index, Offset> of[2];
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    of[0](ctx, row);
-    of[1](ctx, row);
-  }
-};
-
 /// Which rows are split: if a row has more than `longest_whole` entries, those of more than `longest`.
 struct split_limits {
   std::int64_t longest;
@@ -164,135 +156,60 @@ struct split_limits {
 /// arrays of the entries then have room for all entries of the stored matrix.
 inline constexpr std::int64_t entries_of_one_wait = std::int64_t{1} << 20;
 
-/// Builds the triangle as build_on_device() does. For a small system that is sorted by rows and has no rows
-/// to split, it also finds the levels, see levels_of_rows(): one wait for the device serves both.
-/// Synchronises.
-template <class Index, class Offset, class Executor>
-triangle_with_levels<Index, Offset> build_with_levels(const pattern_view<Index, Offset>& a,
-                                                      const triangle_form& form, const split_limits& limits,
-                                                      bool counts_blocks, const Executor& on,
-                                                      const analysis_memory& memory) {
-  device_triangle_builder<Index, Offset, Executor> builder(a, form, on, memory);
-  if (form.transposed || a.size == 0 || a.entries > entries_of_one_wait) {
-    return {builder.build(), {}};
+/// Builds N triangles of a matrix as triangle_builder does. For a small matrix that is sorted by rows of all
+/// systems, it also finds the levels of those that have no rows to split, see levels_of_rows(): one wait for
+/// the device serves all. Synchronises.
+template <std::size_t N, class Index, class Offset, class Executor>
+std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
+    const pattern_view<Index, Offset>& a, const std::array<triangle_form, N>& forms,
+    const split_limits& limits, bool counts_blocks, const Executor& on, const analysis_memory& memory) {
+  const triangle_builder<N, Index, Offset, Executor> builder(a, forms, limits.longest, on, memory);
+  std::array<triangle_with_levels<Index, Offset>, N> made;
+  const bool is_transposed = std::any_of(forms.begin(), forms.end(), [](auto& f) { return f.transposed; });
+  if (is_transposed || a.size == 0 || a.entries > entries_of_one_wait) {
+    auto t = builder.build();
+    for (std::size_t k = 0; k < N; ++k) {
+      made[k].triangle = std::move(t[k]);
+    }
+    return made;
   }
-  device_triangle<Index, Offset> t = builder.allocate_rows();
-  level_searches<Index, Offset, Executor> search(a.size, counts_blocks, on, memory);
-  auto* const report = builder.report_on_device();
-  simt::for_each(on, a.size,
-                 start_rows_and_levels<Index, Offset>{builder.start_rows(t), search.start(nullptr)});
-  builder.measure_rows(t, limits.longest);
-  builder.write_ascending_entries(t, a.entries, {report});
-  search.launch(t, report->searches, limit_of_search(a.size, a.entries), {report, limits.longest_whole});
-  const auto found = builder.read_report();
+  using searches_type = level_searches<N, Index, Offset, Executor>;
+  std::array<std::int64_t, N> sizes;
+  std::array<std::int64_t, N> rooms;
+  sizes.fill(a.size);
+  rooms.fill(a.entries);
+  auto t = builder.allocate_rows();
+  searches_type levels(sizes, counts_blocks, on, memory);
+  simt::all_of<start_rows_and_levels<Index, Offset>, N> start{};
+  std::array<typename searches_type::search, N> searches;
+  for (std::size_t k = 0; k < N; ++k) {
+    auto* const report = builder.report_on_device(k);
+    start.of[k] = {builder.start_rows(t, k), levels.start(k, nullptr)};
+    searches[k] = {
+        &t[k], report->searches, limit_of_search(a.size, a.entries), {report, limits.longest_whole}};
+  }
+  simt::for_each(on, a.size, start);
+  builder.measure_rows(t);
+  builder.write_ascending_entries(t, rooms, {builder.report_on_device(0)});
+  levels.launch(searches);
+  const auto found = builder.read_reports();
   builder.expect_sound(found);
-  if (builder.ascends(found)) {
-    t.columns.shrink(static_cast<std::size_t>(found.entries));
-    t.sources.shrink(static_cast<std::size_t>(found.entries));
-  }
-  builder.complete(t, found);
-  t.partial_rows = found.partial_rows;
-  if (!builder.ascends(found) || found.longest_row > limits.longest_whole) {
-    return {std::move(t), {}};
-  }
-  auto levels = search.finish(t, found.searches);
-  return {std::move(t), std::move(levels)};
-}
-
-/// Builds both triangles of a matrix and finds their levels, with the kernels of build_with_levels(), but
-/// both searches share a launch, and a wait for the device serves both. It waits once for a small matrix that
-/// is sorted by rows of both systems, otherwise twice, and once more for each triangle that is to be sorted.
-/// A triangle with rows to split gets no levels. Returns false, and no triangles, if the storage has a fault,
-/// or has no rows. Synchronises.
-template <class Index, class Offset, class Executor>
-bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle_form (&forms)[2],
-                            const split_limits& limits, bool counts_blocks, const Executor& on,
-                            const analysis_memory& memory, triangle_with_levels<Index, Offset> (&to)[2]) {
-  if (a.size == 0) {
-    return false;
-  }
-  using builder_type = device_triangle_builder<Index, Offset, Executor>;
-  using report = typename builder_type::report;
-  const bool waits_once = a.entries <= entries_of_one_wait && !forms[0].transposed && !forms[1].transposed;
-  const auto reports = make_buffer<report>(2, on, memory.scratch);
-  builder_type builders[2] = {{a, forms[0], reports.data(), on, memory},
-                              {a, forms[1], reports.data() + 1, on, memory}};
-  level_searches<Index, Offset, Executor> searches[2] = {{a.size, counts_blocks, on, memory},
-                                                         {a.size, counts_blocks, on, memory}};
-  device_triangle<Index, Offset> triangles[2];
-  for (int k = 0; k < 2; ++k) {
-    triangles[k] = builders[k].allocate_rows();
-  }
-  const auto start = [&](int k) {
-    return start_rows_and_levels<Index, Offset>{builders[k].start_rows(triangles[k]),
-                                                searches[k].start(nullptr)};
-  };
-  simt::for_each(on, a.size, start_both_triangles<Index, Offset>{{start(0), start(1)}});
-  builder_type::measure_rows_of_both(builders, triangles, limits.longest);
-  report found[2];
-  const auto read_reports = [&] { on.download(found, reports.data(), sizeof(found)); };
-  const auto search_levels = [&](const triangle_kernels::sound_rows& first,
-                                 const triangle_kernels::sound_rows& second) {
-    const search_limit limit = limit_of_search(a.size, a.entries);
-    level_searches<Index, Offset, Executor>::launch_both(
-        searches[0], {triangles[0], reports.data()->searches, limit, first}, searches[1],
-        {triangles[1], (reports.data() + 1)->searches, limit, second});
-  };
-  if (waits_once) {
-    builder_type::write_ascending_entries_of_both(builders, triangles, {a.entries, a.entries},
-                                                  {reports.data()});
-    search_levels({reports.data(), limits.longest_whole}, {reports.data() + 1, limits.longest_whole});
-  }
-  read_reports();
-  if (!builders[0].is_sound(found[0]) || !builders[1].is_sound(found[1])) {
-    return false;
-  }
-  const bool ascend[2] = {builders[0].ascends(found[0]), builders[1].ascends(found[1])};
-  if (!waits_once && ascend[0] && ascend[1]) {
-    builder_type::write_ascending_entries_of_both(builders, triangles, {found[0].entries, found[1].entries},
-                                                  {});
-  }
-  for (int k = 0; k < 2; ++k) {
-    if (ascend[k] && (waits_once || ascend[1 - k])) {
-      triangles[k].columns.shrink(static_cast<std::size_t>(found[k].entries));
-      triangles[k].sources.shrink(static_cast<std::size_t>(found[k].entries));
-    } else if (ascend[k]) {
-      builders[k].write_ascending_entries(triangles[k], found[k].entries, {});
+  std::array<const device_triangle<Index, Offset>*, N> searched{};
+  typename searches_type::results results[N];
+  for (std::size_t k = 0; k < N; ++k) {
+    if (builder.ascends(found, k)) {
+      t[k].columns.shrink(static_cast<std::size_t>(found[k].entries));
+      t[k].sources.shrink(static_cast<std::size_t>(found[k].entries));
     }
-    builders[k].complete(triangles[k], found[k]);
-    triangles[k].partial_rows = found[k].partial_rows;
+    builder.complete(t, found, k);
+    searched[k] = builder.ascends(found, k) && found[k].longest_row <= limits.longest_whole ? &t[k] : nullptr;
+    std::copy(std::begin(found[k].searches), std::end(found[k].searches), results[k]);
   }
-  const bool is_whole[2] = {found[0].longest_row <= limits.longest_whole,
-                            found[1].longest_row <= limits.longest_whole};
-  if ((!waits_once || !ascend[0]) && (is_whole[0] || is_whole[1])) {
-    const auto searched = [&](int k) {
-      return is_whole[k] ? triangle_kernels::sound_rows{}
-                         : triangle_kernels::sound_rows{reports.data() + k, -1};
-    };
-    if (waits_once) {  // the tickets have been drawn
-      on.fill_bytes(reports.data()->searches, 0, sizeof(found[0].searches));
-      on.fill_bytes((reports.data() + 1)->searches, 0, sizeof(found[1].searches));
-    }
-    search_levels(searched(0), searched(1));
-    read_reports();
+  auto of_rows = levels.finish(searched, results);
+  for (std::size_t k = 0; k < N; ++k) {
+    made[k] = {std::move(t[k]), std::move(of_rows[k])};
   }
-  if (is_whole[0] && is_whole[1]) {
-    auto levels = level_searches<Index, Offset, Executor>::finish_both(
-        searches[0], triangles[0], found[0].searches, searches[1], triangles[1], found[1].searches);
-    to[0].levels = std::move(levels[0]);
-    to[1].levels = std::move(levels[1]);
-  } else {
-    for (int k = 0; k < 2; ++k) {
-      to[k].levels.reset();
-      if (is_whole[k]) {
-        to[k].levels = searches[k].finish(triangles[k], found[k].searches);
-      }
-    }
-  }
-  for (int k = 0; k < 2; ++k) {
-    to[k].triangle = std::move(triangles[k]);
-  }
-  return true;
+  return made;
 }
 
 /// Returns room for `size` rows in `count` levels. `with_solve_indices`: whether the solve index of each row

@@ -12,8 +12,8 @@
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/base/host_team.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/base/run_both.hpp"
 #include "sptrsv/detail/levels/levels_agent.hpp"
 
 namespace sptrsv::detail {
@@ -26,6 +26,12 @@ struct row_levels {
   buffer<Index> numbers;   ///< 0, 1, 2, ...: the rows before they are sorted
   /// Number of levels if the rows of each 32 consecutive ones did not need each other; 0 if it is not wanted.
   std::int64_t count_of_blocks = 0;
+
+  /// Frees the arrays; the counts stay.
+  void free_rows() {
+    of_row = {};
+    numbers = {};
+  }
 };
 
 /// Sets the level of each row to unknown (0) in one or two searches, and writes the row indices 0, 1, 2, ...
@@ -104,137 +110,140 @@ class downloaded_pattern {
   std::unique_ptr<Index[]> columns_;
 };
 
-/// The searches for the levels of a triangle, and for the levels of row_levels::count_of_blocks if these are
-/// wanted.
-template <class Index, class Offset, class Executor>
+/// The searches for the levels of N triangles, and for the levels of row_levels::count_of_blocks if these are
+/// wanted. Those of two triangles share launches.
+template <std::size_t N, class Index, class Offset, class Executor>
 class level_searches {
  public:
-  level_searches(std::int64_t size, bool counts_blocks, const Executor& on, const analysis_memory& memory)
-      : counts_blocks_(counts_blocks),
-        on_(on),
-        of_blocks_(make_buffer<Index>(counts_blocks ? size : 0, on, memory.scratch)) {
-    found_.of_row = make_buffer<Index>(size, on, memory.scratch);
-    found_.numbers = make_buffer<Index>(size, on, memory.scratch);
-  }
-
-  /// Returns the kernel that runs first. `searches`: see start_levels.
-  start_levels<Index> start(level_search* searches) const {
-    return {found_.of_row.data(), of_blocks_.data(), found_.numbers.data(), searches};
-  }
-
-  /// Enqueues the searches. Without a deadline the blocks ask for shared memory that they do not use, so that
-  /// an SM has two of them at the same time: in most systems nearly all warps wait, and their polls hold up
-  /// those that work.
-  void launch(const device_triangle<Index, Offset>& t, level_search* searches, const search_limit& limit,
-              const triangle_kernels::sound_rows& condition) const {
-    using agent = levels_agent<Index, Offset>;
-    const std::size_t unused_bytes = limit.further_rounds > 0 ? 0 : on_.shared_limit() / 20 * 9;
-    for (int i = 0; i < count(); ++i) {
-      on_.template launch<agent>(simt::block_count(t.size, agent::block_threads),
-                                 params_of(i, t, searches, limit, condition), unused_bytes);
+  /// `sizes`: rows of the triangles.
+  level_searches(const std::array<std::int64_t, N>& sizes, bool counts_blocks, const Executor& on,
+                 const analysis_memory& memory)
+      : counts_blocks_(counts_blocks), on_(on) {
+    for (std::size_t k = 0; k < N; ++k) {
+      of_[k].levels.of_row = make_buffer<Index>(sizes[k], on, memory.scratch);
+      of_[k].levels.numbers = make_buffer<Index>(sizes[k], on, memory.scratch);
+      of_[k].of_blocks = make_buffer<Index>(counts_blocks ? sizes[k] : 0, on, memory.scratch);
     }
   }
 
-  /// One of two searches that share launches; see launch().
-  struct part {
-    const device_triangle<Index, Offset>& triangle;
-    level_search* searches;
-    search_limit limit;
+  /// Returns the kernel that runs first for triangle k. `searches`: see start_levels.
+  start_levels<Index> start(std::size_t k, level_search* searches) const {
+    return {of_[k].levels.of_row.data(), of_[k].of_blocks.data(), of_[k].levels.numbers.data(), searches};
+  }
+
+  /// What is searched: the triangle, its two searches in device memory, and when they are given up.
+  struct search {
+    const device_triangle<Index, Offset>* triangle = nullptr;
+    level_search* state = nullptr;
+    search_limit limit{};
     triangle_kernels::sound_rows condition{};
   };
-  /// Enqueues the searches of two triangles. Each search gets one half of the thread blocks.
-  static void launch_both(const level_searches& first, const part& of_first, const level_searches& second,
-                          const part& of_second) {
-    const std::int64_t size = std::max(of_first.triangle.size, of_second.triangle.size);
-    const auto blocks =
-        simt::block_count(2 * simt::ceil_div(size, levels_agent<Index, Offset>::block_threads), 1);
-    for (int i = 0; i < first.count(); ++i) {
-      const auto a =
-          first.params_of(i, of_first.triangle, of_first.searches, of_first.limit, of_first.condition);
-      const auto b =
-          second.params_of(i, of_second.triangle, of_second.searches, of_second.limit, of_second.condition);
-      if (of_first.limit.further_rounds > 0) {
-        first.on_.template launch<two_levels_agent<Index, Offset, true>>(blocks, {{a, b}});
+  /// Enqueues the searches. With two triangles each gets one half of the thread blocks. With one and no
+  /// deadline the blocks ask for shared memory that they do not use, so that an SM has two of them at the
+  /// same time: in most systems nearly all warps wait, and their polls hold up those that work.
+  void launch(const std::array<search, N>& searches) const {
+    using agent = levels_agent<Index, Offset>;
+    const bool has_deadline = searches[0].limit.further_rounds > 0;
+    for (int i = 0; i < (counts_blocks_ ? 2 : 1); ++i) {
+      if constexpr (N == 1) {
+        on_.template launch<agent>(simt::block_count(searches[0].triangle->size, agent::block_threads),
+                                   params_of(i, 0, searches[0]),
+                                   has_deadline ? 0 : on_.shared_limit() / 20 * 9);
       } else {
-        first.on_.template launch<two_levels_agent<Index, Offset, false>>(blocks, {{a, b}});
+        static_assert(N == 2, "one or two triangles are searched together");
+        const std::int64_t size = std::max(searches[0].triangle->size, searches[1].triangle->size);
+        const auto blocks = simt::block_count(2 * simt::ceil_div(size, agent::block_threads), 1);
+        const auto a = params_of(i, 0, searches[0]);
+        const auto b = params_of(i, 1, searches[1]);
+        if (has_deadline) {
+          on_.template launch<two_levels_agent<Index, Offset, true>>(blocks, {{a, b}});
+        } else {
+          on_.template launch<two_levels_agent<Index, Offset, false>>(blocks, {{a, b}});
+        }
       }
     }
   }
 
-  /// Returns the levels. `results`: of the searches; those that were given up are repeated on the host, which
-  /// synchronises.
-  row_levels<Index> finish(const device_triangle<Index, Offset>& t, const level_search (&results)[2]) {
-    take_results(t, results);
-    repeat_on_host();
-    return take_levels();
-  }
-  /// Does the same for two triangles; the host repeats searches of both at the same time.
-  static std::array<row_levels<Index>, 2> finish_both(level_searches& first,
-                                                      const device_triangle<Index, Offset>& of_first,
-                                                      const level_search (&first_results)[2],
-                                                      level_searches& second,
-                                                      const device_triangle<Index, Offset>& of_second,
-                                                      const level_search (&second_results)[2]) {
-    first.take_results(of_first, first_results);
-    second.take_results(of_second, second_results);
-    run_both(
-        first.pattern_ && second.pattern_ && of_first.entries() + of_second.entries() >= many_entries,
-        [&] { first.repeat_on_host(); }, [&] { second.repeat_on_host(); });
-    return {first.take_levels(), second.take_levels()};
+  /// What the two searches of a triangle have found, in host memory.
+  using results = level_search[2];
+  /// Returns the levels of the triangles. A search that was given up is repeated on the host, which
+  /// synchronises. `triangles`: null for one whose search was not to run, which gets no levels.
+  std::array<std::optional<row_levels<Index>>, N> finish(
+      const std::array<const device_triangle<Index, Offset>*, N>& triangles, const results (&found)[N]) {
+    std::int64_t entries = 0;
+    for (std::size_t k = 0; k < N; ++k) {
+      if (triangles[k] != nullptr) {
+        of_[k].take_results(*triangles[k], found[k], on_);
+        entries += of_[k].pattern ? triangles[k]->entries() : 0;
+      }
+    }
+    for_each_taken(static_cast<std::int64_t>(N), N > 1 && entries >= many_entries ? 2 : 1,
+                   [&](std::int64_t k, std::size_t) { of_[at(k)].repeat_on_host(); });
+    std::array<std::optional<row_levels<Index>>, N> made;
+    for (std::size_t k = 0; k < N; ++k) {
+      if (triangles[k] != nullptr) {
+        made[k] = of_[k].take_levels(on_);
+      }
+    }
+    return made;
   }
 
  private:
-  /// Takes what the searches have found, and copies the triangle to the host if one of them was given up.
-  void take_results(const device_triangle<Index, Offset>& t, const level_search (&results)[2]) {
-    found_.count = results[0].levels;
-    found_.count_of_blocks = results[1].levels;
-    is_given_up_ = results[0].given_up != 0;
-    is_given_up_for_blocks_ = results[1].given_up != 0;
-    if (is_given_up_ || is_given_up_for_blocks_) {
-      pattern_.emplace(t, on_);
-      levels_.reset(new Index[at(t.size)]);
-    }
-  }
-  void repeat_on_host() {
-    if (is_given_up_for_blocks_) {
-      found_.count_of_blocks = static_cast<std::int64_t>(pattern_->find_levels(0, levels_.get()));
-    }
-    if (is_given_up_) {
-      found_.count = static_cast<std::int64_t>(pattern_->find_levels(1, levels_.get()));
-    }
-  }
-  row_levels<Index> take_levels() {
-    if (is_given_up_) {
-      on_.upload(found_.of_row.data(), levels_.get(), found_.of_row.bytes());
-    }
-    return std::move(found_);
-  }
+  /// The searches of one triangle.
+  struct searched {
+    row_levels<Index> levels;
+    buffer<Index> of_blocks;  ///< by row: its level if row blocks did not need each other
+    bool is_given_up = false;
+    bool is_given_up_for_blocks = false;
+    std::optional<downloaded_pattern<Index, Offset>> pattern;  ///< empty: no search was given up
+    std::unique_ptr<Index[]> on_host;                          ///< by row: levels, if a search was given up
 
-  /// Returns the number of searches.
-  [[nodiscard]] int count() const { return counts_blocks_ ? 2 : 1; }
-  [[nodiscard]] typename levels_agent<Index, Offset>::params params_of(
-      int i, const device_triangle<Index, Offset>& t, level_search* searches, const search_limit& limit,
-      const triangle_kernels::sound_rows& condition) const {
+    /// Takes what was found, and copies the triangle to the host if a search was given up.
+    void take_results(const device_triangle<Index, Offset>& t, const results& found, const Executor& on) {
+      levels.count = found[0].levels;
+      levels.count_of_blocks = found[1].levels;
+      is_given_up = found[0].given_up != 0;
+      is_given_up_for_blocks = found[1].given_up != 0;
+      if (is_given_up || is_given_up_for_blocks) {
+        pattern.emplace(t, on);
+        on_host.reset(new Index[at(t.size)]);
+      }
+    }
+    /// Calls no CUDA.
+    void repeat_on_host() {
+      if (is_given_up_for_blocks) {
+        levels.count_of_blocks = static_cast<std::int64_t>(pattern->find_levels(0, on_host.get()));
+      }
+      if (is_given_up) {
+        levels.count = static_cast<std::int64_t>(pattern->find_levels(1, on_host.get()));
+      }
+    }
+    row_levels<Index> take_levels(const Executor& on) {
+      if (is_given_up) {
+        on.upload(levels.of_row.data(), on_host.get(), levels.of_row.bytes());
+      }
+      return std::move(levels);
+    }
+  };
+
+  /// `i`: 0 for the levels, 1 for those of row blocks.
+  [[nodiscard]] typename levels_agent<Index, Offset>::params params_of(int i, std::size_t k,
+                                                                       const search& s) const {
     typename levels_agent<Index, Offset>::params p{};
-    p.size = t.size;
-    p.row_offsets = t.row_offsets.data();
-    p.columns = t.columns.data();
-    p.levels = i == 0 ? found_.of_row.data() : of_blocks_.data();
-    p.search = searches + i;
-    p.limit = limit;
+    p.size = s.triangle->size;
+    p.row_offsets = s.triangle->row_offsets.data();
+    p.columns = s.triangle->columns.data();
+    p.levels = i == 0 ? of_[k].levels.of_row.data() : of_[k].of_blocks.data();
+    p.search = s.state + i;
+    p.limit = s.limit;
     p.step = static_cast<Index>(1 - i);
-    p.condition = condition;
+    p.condition = s.condition;
     return p;
   }
 
   bool counts_blocks_;
   const Executor& on_;
-  buffer<Index> of_blocks_;
-  row_levels<Index> found_;
-  bool is_given_up_ = false;
-  bool is_given_up_for_blocks_ = false;
-  std::optional<downloaded_pattern<Index, Offset>> pattern_;  ///< empty: no search was given up
-  std::unique_ptr<Index[]> levels_;                           ///< by row, if a search was given up
+  std::array<searched, N> of_;
 };
 
 }  // namespace sptrsv::detail

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
-#include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::detail::orderings {
@@ -20,14 +20,12 @@ class graph {
   template <class Matrix>
   graph(const Matrix& a, const char* taker) : graph(view_of(a), pattern_of(view_of(a)), taker) {}
 
-  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(offsets_.size()) - 1; }
-  [[nodiscard]] Offset degree(Index v) const {
-    return static_cast<Offset>(offsets_[at(v) + 1] - offsets_[at(v)]);
-  }
-  [[nodiscard]] const Index* begin(Index v) const { return neighbours_.data() + offsets_[at(v)]; }
-  [[nodiscard]] const Index* end(Index v) const { return begin(v) + degree(v); }
-  [[nodiscard]] const std::vector<Offset>& offsets() const { return offsets_; }
-  [[nodiscard]] const std::vector<Index>& neighbours() const { return neighbours_; }
+  [[nodiscard]] std::int64_t size() const { return lists_.size(); }
+  [[nodiscard]] Offset degree(Index v) const { return static_cast<Offset>(end(v) - begin(v)); }
+  [[nodiscard]] const Index* begin(Index v) const { return lists_.begin(v); }
+  [[nodiscard]] const Index* end(Index v) const { return lists_.end(v); }
+  [[nodiscard]] const std::vector<Offset>& offsets() const { return lists_.offsets; }
+  [[nodiscard]] const std::vector<Index>& neighbours() const { return lists_.vertices; }
 
  private:
   template <class View>
@@ -36,8 +34,7 @@ class graph {
     check_on_host(view, taker);
     SPTRSV_EXPECTS(a.entries <= max_count<Offset> / 2, errc::unsupported,
                    std::to_string(a.entries) + " entries: the offset type cannot count those of A + A^T");
-    offsets_.assign(static_cast<std::size_t>(a.size) + 1, Offset{0});
-    const auto visit = [&](const auto& add) {
+    lists_ = lists_of<Index, Offset>(a.size, [&](const auto& add) {
       for (std::int64_t m = 0; m < a.size; ++m) {
         for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
           if (a.indices[e] != m) {
@@ -46,33 +43,26 @@ class graph {
           }
         }
       }
-    };
-    visit([&](Index v, Index) { ++offsets_[at(v) + 1]; });
-    for (std::size_t v = 1; v < offsets_.size(); ++v) {
-      offsets_[v] += offsets_[v - 1];
-    }
-    neighbours_.resize(static_cast<std::size_t>(offsets_.back()));
-    std::vector<Offset> cursor(offsets_.begin(), offsets_.end() - 1);
-    visit([&](Index v, Index w) { neighbours_[at(cursor[at(v)]++)] = w; });
+    });
     remove_duplicates();
   }
 
   void remove_duplicates() {
+    auto& [offsets, neighbours] = lists_;
     Offset kept = 0;
     Offset first = 0;
-    for (std::size_t v = 0; v + 1 < offsets_.size(); ++v) {
-      const auto begin = neighbours_.begin() + first;
-      first = offsets_[v + 1];
-      std::sort(begin, neighbours_.begin() + first);
-      const auto end = std::unique(begin, neighbours_.begin() + first);
-      kept = static_cast<Offset>(std::copy(begin, end, neighbours_.begin() + kept) - neighbours_.begin());
-      offsets_[v + 1] = kept;
+    for (std::size_t v = 0; v + 1 < offsets.size(); ++v) {
+      const auto begin = neighbours.begin() + first;
+      first = offsets[v + 1];
+      std::sort(begin, neighbours.begin() + first);
+      const auto end = std::unique(begin, neighbours.begin() + first);
+      kept = static_cast<Offset>(std::copy(begin, end, neighbours.begin() + kept) - neighbours.begin());
+      offsets[v + 1] = kept;
     }
-    neighbours_.resize(static_cast<std::size_t>(kept));
+    neighbours.resize(static_cast<std::size_t>(kept));
   }
 
-  std::vector<Offset> offsets_;
-  std::vector<Index> neighbours_;
+  vertex_lists<Index, Offset> lists_;
 };
 
 template <class Matrix>

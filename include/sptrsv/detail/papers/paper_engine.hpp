@@ -8,6 +8,7 @@
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
 #include "sptrsv/detail/papers/row_wise/row_wise_system.hpp"
 #include "sptrsv/policy/row_order.hpp"

@@ -41,7 +41,7 @@
 //   void load_words<Count>(const T* p, T* to);
 //       Weak load of Count consecutive words, aligned to their total size. Each is a value that the word had.
 //   T load_relaxed(const T* p);          // device scope, atomic, unordered
-//   void store_relaxed(T* p, T v);       // likewise
+//   void store_relaxed(T* p, T v);       // device scope, atomic, unordered
 //   void load_relaxed_words<Count>(const T* p, T* to);
 //   void store_relaxed_words<Count>(T* p, const T* words);
 //       The same for Count consecutive words of at most 16 bytes, aligned to their total size. Each word is
@@ -107,17 +107,7 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define SPTRSV_DEVICE __device__ __forceinline__
-#define SPTRSV_HOST_DEVICE __host__ __device__ __forceinline__
-#define SPTRSV_UNROLL _Pragma("unroll")
-#define SPTRSV_NO_UNROLL _Pragma("unroll 1")
-#else
-#define SPTRSV_DEVICE inline
-#define SPTRSV_HOST_DEVICE inline
-#define SPTRSV_UNROLL
-#define SPTRSV_NO_UNROLL
-#endif
+#include "sptrsv/detail/base/host_device.hpp"
 
 namespace sptrsv::detail::simt {
 

@@ -1,6 +1,7 @@
 // Kernels with one thread per element. Most of the analysis uses them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -25,6 +26,25 @@ struct for_each_agent {
     const std::int64_t i = static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
     if (i < p.count) {
       p.body(ctx, i);
+    }
+  }
+};
+
+/// N bodies that run one after the other for the same item. If they have a condition, that of the first one
+/// serves all of them.
+template <class Body, std::size_t N>
+struct all_of {
+  Body of[N];
+
+  template <class Context>
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context& ctx) const {
+    return of[0].hold(ctx);
+  }
+  template <class Context, class... Item>
+  SPTRSV_DEVICE void operator()(Context& ctx, Item... item) const {
+    SPTRSV_UNROLL
+    for (std::size_t k = 0; k < N; ++k) {
+      of[k](ctx, item...);
     }
   }
 };

@@ -247,7 +247,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   }
 
   bool backward_ = false;            ///< whether the system is C^T x = b
-  bool conjugates_vectors_ = false;  ///< see solve_params::conjugated
+  bool conjugates_vectors_ = false;  ///< whether solves conjugate b and x
   std::int64_t max_rhs_;
   space space_;
   pack_space pack_space_;

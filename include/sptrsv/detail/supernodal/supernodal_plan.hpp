@@ -52,9 +52,9 @@ struct host_plan {
 template <class Index, class Offset>
 struct plan {
   forest_lists<Index, Offset> forests;
-  buffer<task> tasks;         ///< see solve_params
-  buffer<supernode> small;    ///< see solve_params
-  std::int64_t partials = 0;  ///< see task_list
+  buffer<task> tasks;         ///< in the order of tickets
+  buffer<supernode> small;    ///< supernodes that warps solve, in the order of tasks
+  std::int64_t partials = 0;  ///< partial sums of all tiles; backward only
   std::int64_t levels = 0;    ///< of the tree; 0: the pattern has none
   std::uint32_t blocks = 0;
   task_list pack_tasks;  ///< of solves in packs; each workspace has a copy

@@ -5,27 +5,13 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
-#include "sptrsv/detail/factors/factors_for_each.hpp"
+#include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::sweeps {
-
-/// Gathers the values of entries from the stored matrix. Runs once per entry.
-template <class Scalar, class Offset>
-struct gather {
-  const Scalar* stored;
-  const Offset* sources;
-  Scalar* to;
-
-  SPTRSV_ANY_CONTEXT
-  template <class Context>
-  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    ctx.store(to + e, ctx.load_constant(stored + ctx.load_constant(sources + e)));
-  }
-};
 
 /// Computes c = b - T x - factor D x, where T is a strict triangle. `Lanes` threads compute a row; they add
 /// in a fixed order.
@@ -112,13 +98,9 @@ class strict_triangle {
       sources_ = std::move(t.sources);
     } else {
       const auto t = build_on_host(a, form);
-      const auto copy_to = [&](auto& to, const auto& from) {
-        to = std::remove_reference_t<decltype(to)>(from.size(), resource, on.stream());
-        std::copy(from.begin(), from.end(), to.data());
-      };
-      copy_to(row_offsets_, t.row_offsets);
-      copy_to(columns_, t.columns);
-      copy_to(sources_, t.sources);
+      row_offsets_ = upload_array(t.row_offsets, on, resource);
+      columns_ = upload_array(t.columns, on, resource);
+      sources_ = upload_array(t.sources, on, resource);
     }
     values_ = buffer<Scalar>(columns_.size(), resource, on.stream());
   }
@@ -126,7 +108,7 @@ class strict_triangle {
   /// Enqueues the copy of the values. `stored`: by stored entry.
   void update_values(const Scalar* stored, const Executor& on) {
     factors::for_each(on, static_cast<std::int64_t>(values_.size()),
-                      gather<Scalar, Offset>{stored, sources_.data(), values_.data()});
+                      factors::gather_values<Scalar, Offset>{stored, sources_.data(), values_.data()});
   }
 
   /// Enqueues c = b - T x - factor D x.
@@ -159,7 +141,6 @@ class strict_triangle {
     }
   }
 
-  [[nodiscard]] bool is_present() const { return size_ > 0; }
   [[nodiscard]] std::size_t bytes() const {
     return row_offsets_.bytes() + columns_.bytes() + sources_.bytes() + values_.bytes();
   }

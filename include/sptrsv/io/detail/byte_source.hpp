@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
+#include <functional>
 #include <istream>
 #include <memory>
 #include <optional>
@@ -25,121 +25,89 @@
 namespace sptrsv::detail {
 
 /// Source of a text.
-class byte_source {
- public:
-  byte_source() = default;
-  byte_source(const byte_source&) = delete;
-  byte_source& operator=(const byte_source&) = delete;
-  virtual ~byte_source() = default;
-
+struct byte_source {
   /// Reads exactly `capacity` bytes, or fewer at the end of the input. Returns the number of bytes. Throws
   /// `error` with errc::io_error.
-  virtual std::size_t read(char* to, std::size_t capacity) = 0;
-
-  /// Returns the approximate size of the whole text in bytes, if it is known; used to reserve memory.
-  [[nodiscard]] virtual std::optional<std::uint64_t> size_hint() const { return std::nullopt; }
+  std::function<std::size_t(char* to, std::size_t capacity)> read;
+  /// Approximate size of the whole text in bytes, if it is known; used to reserve memory.
+  std::optional<std::uint64_t> size{};
 };
 
-/// Reads from a stream.
-class stream_source final : public byte_source {
- public:
-  explicit stream_source(std::istream& stream) : stream_(stream) {
-    SPTRSV_EXPECTS(stream.good() && stream.rdbuf() != nullptr, errc::io_error,
-                   "the input stream is not readable");
-  }
-
+/// Returns a source that reads from a stream.
+inline byte_source source_of(std::istream& stream) {
+  SPTRSV_EXPECTS(stream.good() && stream.rdbuf() != nullptr, errc::io_error,
+                 "the input stream is not readable");
   // Reads from the stream's buffer: the end of the input then throws no exception, whatever the exception
   // mask of the stream.
-  std::size_t read(char* to, std::size_t capacity) override {
+  return {[&stream](char* to, std::size_t capacity) {
     try {
-      const std::streamsize count = stream_.rdbuf()->sgetn(to, static_cast<std::streamsize>(capacity));
+      const std::streamsize count = stream.rdbuf()->sgetn(to, static_cast<std::streamsize>(capacity));
       return static_cast<std::size_t>(std::max<std::streamsize>(count, 0));
     } catch (const std::ios_base::failure& failure) {
       throw error(errc::io_error, std::string("reading the input stream failed: ") + failure.what());
     }
-  }
+  }};
+}
 
- private:
-  std::istream& stream_;
+struct file_closer {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
+/// Owner of an open file.
+using unique_file = std::unique_ptr<std::FILE, file_closer>;
 
-/// Reads from a file.
-class file_source final : public byte_source {
- public:
-  explicit file_source(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {
-    if (file_ == nullptr) {
-      fail("opening", errno);
-    }
-    std::setvbuf(file_.get(), nullptr, _IONBF, 0);    // the reads are large blocks already
-    if (std::fseek(file_.get(), 0, SEEK_END) == 0) {  // fails on a pipe, which has no size
-      const long bytes = std::ftell(file_.get());
-      std::rewind(file_.get());
-      if (bytes >= 0) {
-        bytes_ = static_cast<std::uint64_t>(bytes);
-      }
+/// Throws errc::io_error with the text of errno.
+[[noreturn]] inline void fail_on_file(const char* doing, const std::string& path) {
+  const int code = errno;
+  throw error(errc::io_error,
+              std::string(doing) + " '" + path + "' failed: " + std::generic_category().message(code));
+}
+inline unique_file open_file(const std::string& path, const char* mode) {
+  unique_file file(std::fopen(path.c_str(), mode));
+  if (file == nullptr) {
+    fail_on_file("opening", path);
+  }
+  return file;
+}
+
+/// Returns a source that reads from the file `path`.
+inline byte_source source_of(const std::string& path) {
+  const std::shared_ptr<std::FILE> file = open_file(path, "rb");
+  byte_source made;
+  std::setvbuf(file.get(), nullptr, _IONBF, 0);    // the reads are large blocks already
+  if (std::fseek(file.get(), 0, SEEK_END) == 0) {  // fails on a pipe, which has no size
+    const long bytes = std::ftell(file.get());
+    std::rewind(file.get());
+    if (bytes >= 0) {
+      made.size = static_cast<std::uint64_t>(bytes);
     }
   }
-
-  std::size_t read(char* to, std::size_t capacity) override {
-    const std::size_t count = std::fread(to, 1, capacity, file_.get());
-    if (count < capacity && std::ferror(file_.get()) != 0) {
-      fail("reading", errno);
+  made.read = [file, path](char* to, std::size_t capacity) {
+    const std::size_t count = std::fread(to, 1, capacity, file.get());
+    if (count < capacity && std::ferror(file.get()) != 0) {
+      fail_on_file("reading", path);
     }
     return count;
-  }
-
-  [[nodiscard]] std::optional<std::uint64_t> size_hint() const override { return bytes_; }
-
- private:
-  [[noreturn]] void fail(const char* doing, int code) const {
-    throw error(errc::io_error,
-                std::string(doing) + " '" + path_ + "' failed: " + std::generic_category().message(code));
-  }
-
-  struct closer {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
   };
-
-  std::string path_;
-  std::unique_ptr<std::FILE, closer> file_;
-  std::optional<std::uint64_t> bytes_;
-};
-
-/// Another source, and before it the bytes that were already read from it.
-class unread_source final : public byte_source {
- public:
-  unread_source(std::unique_ptr<byte_source> rest, std::string front)
-      : rest_(std::move(rest)), front_(std::move(front)) {}
-
-  std::size_t read(char* to, std::size_t capacity) override {
-    const std::size_t taken = std::min(capacity, front_.size());
-    std::memcpy(to, front_.data(), taken);
-    front_.erase(0, taken);
-    return taken < capacity ? taken + rest_->read(to + taken, capacity - taken) : taken;
-  }
-
-  [[nodiscard]] std::optional<std::uint64_t> size_hint() const override { return rest_->size_hint(); }
-
- private:
-  std::unique_ptr<byte_source> rest_;
-  std::string front_;
-};
+  return made;
+}
 
 #ifdef SPTRSV_WITH_ZLIB
 
 /// Decompresses a gzip file of one or more members (RFC 1952). zlib checks lengths and checksums.
-class gzip_source final : public byte_source {
+class gzip_stream {
  public:
   /// `name`: the input in messages.
-  gzip_source(std::unique_ptr<byte_source> compressed, std::string name)
+  gzip_stream(byte_source compressed, std::string name)
       : compressed_(std::move(compressed)), name_(std::move(name)), input_(std::size_t{1} << 16) {
     constexpr int window_bits_gzip_only = 15 + 16;
     SPTRSV_EXPECTS(inflateInit2(&zlib_, window_bits_gzip_only) == Z_OK, errc::out_of_memory,
                    "zlib could not be initialised");
   }
-  ~gzip_source() override { inflateEnd(&zlib_); }
+  gzip_stream(const gzip_stream&) = delete;
+  gzip_stream& operator=(const gzip_stream&) = delete;
+  ~gzip_stream() { inflateEnd(&zlib_); }
 
-  std::size_t read(char* to, std::size_t capacity) override {
+  std::size_t read(char* to, std::size_t capacity) {
     zlib_.next_out = reinterpret_cast<Bytef*>(to);
     zlib_.avail_out = static_cast<uInt>(capacity);
     while (zlib_.avail_out > 0 && (has_input() || !between_members_)) {
@@ -156,22 +124,16 @@ class gzip_source final : public byte_source {
     return capacity - zlib_.avail_out;
   }
 
-  [[nodiscard]] std::optional<std::uint64_t> size_hint() const override {
-    // Compression divides the size of matrix texts by 3 to 10. A larger factor costs a few reallocations.
-    const auto bytes = compressed_->size_hint();
-    return bytes ? std::optional(*bytes * 10) : std::nullopt;
-  }
-
  private:
   bool has_input() {
     if (zlib_.avail_in == 0) {
       zlib_.next_in = reinterpret_cast<Bytef*>(input_.data());
-      zlib_.avail_in = static_cast<uInt>(compressed_->read(input_.data(), input_.size()));
+      zlib_.avail_in = static_cast<uInt>(compressed_.read(input_.data(), input_.size()));
     }
     return zlib_.avail_in > 0;
   }
 
-  std::unique_ptr<byte_source> compressed_;
+  byte_source compressed_;
   std::string name_;
   std::vector<char> input_;
   z_stream zlib_{};
@@ -182,7 +144,7 @@ class gzip_source final : public byte_source {
 
 /// Returns the source, or its decompressed text if it starts with the magic bytes of gzip. Throws `error`
 /// with errc::unsupported for other archives. `name`: the input in messages.
-inline std::unique_ptr<byte_source> unpacked(std::unique_ptr<byte_source> source, const std::string& name) {
+inline byte_source unpacked(byte_source source, const std::string& name) {
   struct archive {
     std::string_view magic;
     const char* format;
@@ -194,19 +156,29 @@ inline std::unique_ptr<byte_source> unpacked(std::unique_ptr<byte_source> source
                                 {"BZh", "bzip2", "bzip2 -d"},
                                 {"\x28\xB5\x2F\xFD", "zstd", "zstd -d"},
                                 {"PK\x03\x04", "zip", "unzip"}};
-  char bytes[5] = {};
-  const std::string_view front(bytes, source->read(bytes, sizeof bytes));
+  std::string front(5, '\0');
+  front.resize(source.read(front.data(), front.size()));
   for (const archive& other : others) {
     SPTRSV_EXPECTS(front.substr(0, other.magic.size()) != other.magic, errc::unsupported,
                    name + " is compressed with " + other.format +
                        ", which is not supported: decompress it with '" + other.command + "' first");
   }
-  source = std::make_unique<unread_source>(std::move(source), std::string(front));
-  if (front.substr(0, 2) != "\x1F\x8B") {
-    return source;
+  const bool is_gzip = front.substr(0, 2) == "\x1F\x8B";
+  const auto size = source.size;
+  byte_source whole{[rest = std::move(source.read), front](char* to, std::size_t capacity) mutable {
+                      const std::size_t taken = front.copy(to, capacity);
+                      front.erase(0, taken);
+                      return taken < capacity ? taken + rest(to + taken, capacity - taken) : taken;
+                    },
+                    size};
+  if (!is_gzip) {
+    return whole;
   }
 #ifdef SPTRSV_WITH_ZLIB
-  return std::make_unique<gzip_source>(std::move(source), name);
+  const auto stream = std::make_shared<gzip_stream>(std::move(whole), name);
+  // Compression divides the size of matrix texts by 3 to 10. A larger factor costs a few reallocations.
+  return {[stream](char* to, std::size_t capacity) { return stream->read(to, capacity); },
+          size ? std::optional(*size * 10) : std::nullopt};
 #else
   throw error(errc::unsupported, name + " is compressed with gzip, which needs a build with zlib");
 #endif

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/error.hpp"
@@ -33,7 +34,7 @@ bool same_value(const Value& a, const Value& b) {
 /// Collects Matrix Market text in blocks and passes them to a sink.
 class matrix_market_output {
  public:
-  explicit matrix_market_output(byte_sink& sink) : sink_(sink) {}
+  explicit matrix_market_output(byte_sink sink) : sink_(std::move(sink)) {}
 
   void append(std::string_view text) { text_ += text; }
 
@@ -68,14 +69,15 @@ class matrix_market_output {
  private:
   static constexpr std::size_t block_bytes = std::size_t{1} << 16;
 
-  byte_sink& sink_;
+  byte_sink sink_;
   std::string text_;
 };
 
 /// Writes a dense matrix as an array file.
 template <class Value>
-void write_matrix_market_array(byte_sink& sink, dense_view<const Value> matrix) {
-  matrix_market_output to(sink);
+void write_matrix_market_array(byte_sink sink, dense_view<const Value> matrix) {
+  expect_matrix_market_value<Value>();
+  matrix_market_output to(std::move(sink));
   to.append("%%MatrixMarket matrix array ");
   to.append(is_complex<Value>::value ? "complex general\n" : "real general\n");
   to.append(matrix.rows, ' ');
@@ -94,22 +96,14 @@ template <class Value, class Index>
 class matrix_market_formatter {
  public:
   matrix_market_formatter(const coordinate_matrix<Value, Index>& matrix, mm_symmetry symmetry)
-      : matrix_(matrix), symmetry_(symmetry) {}
-
-  /// Checks the matrix. Throws `error` as write_matrix_market.
-  void check() const {
-    check_entries();
-    if (symmetry_ != mm_symmetry::general) {
-      SPTRSV_EXPECTS(matrix_.rows == matrix_.cols, errc::not_square,
-                     "a matrix that is not square cannot be written as symmetric");
-      check_diagonal();
-      check_mirrored();
-    }
+      : matrix_(matrix), symmetry_(symmetry) {
+    expect_matrix_market_value<Value>();
+    check();
   }
 
   /// Writes the text.
-  void write(byte_sink& sink) const {
-    matrix_market_output to(sink);
+  void write(byte_sink sink) const {
+    matrix_market_output to(std::move(sink));
     write_header(to);
     for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
       if (is_stored(k)) {
@@ -123,6 +117,17 @@ class matrix_market_formatter {
   }
 
  private:
+  /// Checks the matrix. Throws `error` as write_matrix_market.
+  void check() const {
+    check_entries();
+    if (symmetry_ != mm_symmetry::general) {
+      SPTRSV_EXPECTS(matrix_.rows == matrix_.cols, errc::not_square,
+                     "a matrix that is not square cannot be written as symmetric");
+      check_diagonal();
+      check_mirrored();
+    }
+  }
+
   [[nodiscard]] bool is_stored(std::size_t k) const {
     return symmetry_ == mm_symmetry::general || matrix_.row_indices[k] >= matrix_.column_indices[k];
   }
@@ -196,17 +201,12 @@ class matrix_market_formatter {
   }
 
   [[nodiscard]] const char* name_of_symmetry() const {
-    switch (symmetry_) {
-      case mm_symmetry::general:
-        return "general";
-      case mm_symmetry::skew_symmetric:
-        return "skew-symmetric";
-      case mm_symmetry::hermitian:  // the format has no real hermitian matrices
-        return is_complex<Value>::value ? "hermitian" : "symmetric";
-      case mm_symmetry::symmetric:
-        break;
-    }
-    return "symmetric";
+    // The format has no real hermitian matrices.
+    const bool is_symmetric = symmetry_ == mm_symmetry::hermitian && !is_complex<Value>::value;
+    const mm_symmetry written = is_symmetric ? mm_symmetry::symmetric : symmetry_;
+    const auto& names = symmetry_names();
+    return std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.second == written; })
+        ->first;
   }
 
   void write_header(matrix_market_output& to) const {

@@ -97,11 +97,7 @@ class matrix_market_header_parser {
                                       {"unsigned-integer", mm_field::integer},
                                       {"complex", mm_field::complex},
                                       {"pattern", mm_field::pattern}});
-    header_.symmetry = choose<mm_symmetry>(text, "symmetry",
-                                           {{"general", mm_symmetry::general},
-                                            {"symmetric", mm_symmetry::symmetric},
-                                            {"skew-symmetric", mm_symmetry::skew_symmetric},
-                                            {"hermitian", mm_symmetry::hermitian}});
+    header_.symmetry = choose(text, "symmetry", symmetry_names());
     text_.expect_end(text);
     if (header_.field == mm_field::pattern && header_.symmetry == mm_symmetry::skew_symmetric) {
       text_.fail("a pattern has no values, so it cannot be skew-symmetric");

@@ -12,7 +12,7 @@
 //     4. substitute among the rows of the tile, all lanes in the same way
 //     5. store the components to the x ring buffer
 //
-// All that a tile needs beside components of x is in registers before the tile begins. (The in-tile entries
+// All that a tile needs except components of x is in registers before the tile begins. (The in-tile entries
 // of wide types are not: they would take too many registers.)
 #pragma once
 

@@ -53,7 +53,7 @@ std::int64_t count_tiles(const host_rows<Index, Offset>& t, const host_levels<In
 struct shape_choice {
   int index = 0;
   shape_values shape{};
-  std::int64_t tiles = 0;  ///< see count_tiles()
+  std::int64_t tiles = 0;  ///< of a schedule of this shape, without reloaded rows
   double nanoseconds = std::numeric_limits<double>::infinity();
 };
 

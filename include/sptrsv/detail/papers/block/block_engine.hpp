@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/papers/block/block_agent.hpp"
 #include "sptrsv/detail/papers/block/block_system.hpp"

@@ -21,7 +21,7 @@ enum class scheme : std::uint8_t {
   columns,  ///< below each triangle one rectangle with all rows, used once the triangle is solved
   /// Left of each triangle one rectangle with all columns, used before the triangle is solved.
   rows,
-  recursive  ///< triangle, square, triangle; both triangles are cut likewise
+  recursive  ///< triangle, square, triangle; both triangles are cut in the same way
 };
 
 /// One of the 2 * blocks - 1 parts. Rows and columns are solve indices.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/with_constant.hpp"

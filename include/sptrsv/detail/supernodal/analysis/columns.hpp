@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/analysis/panel_columns.hpp"
@@ -191,12 +192,14 @@ class factor_columns {
     if (size_ == 0 || (!form.transposed && take_rows(a, form, on, resource))) {
       return;
     }
-    const triangle_builder<Executor> flipped_rows(a, flipped(form), on, resource);
-    device_triangle<Index, Offset> t = flipped_rows.allocate_rows();
-    const triangle_kernels::report found = check_rows(flipped_rows, t, on);
+    const one_triangle_builder<Executor> flipped_rows(a, {flipped(form)}, 0, on, resource);
+    auto built = flipped_rows.allocate_rows();
+    const auto reports = check_rows(flipped_rows, built, on);
+    device_triangle<Index, Offset>& t = built[0];
+    const triangle_kernels::report& found = reports[0];
     longest_.column = found.longest_row;
-    if (!flipped_rows.ascends(found)) {
-      flipped_rows.complete(t, found);
+    if (!flipped_rows.ascends(reports, 0)) {
+      flipped_rows.complete(built, reports, 0);
       device_columns<Index, Offset> c = columns_of_flipped(t, on, resource);
       entries_ = c.entries();
       offsets_ = std::move(c.column_offsets);
@@ -297,7 +300,7 @@ class factor_columns {
 
  private:
   template <class Executor>
-  using triangle_builder = device_triangle_builder<Index, Offset, Executor>;
+  using one_triangle_builder = triangle_builder<1, Index, Offset, Executor>;
 
   [[nodiscard]] const Offset* first() const { return has_first() ? first_.data() : offsets_.data(); }
   [[nodiscard]] bool has_first() const { return first_.data() != nullptr; }
@@ -305,11 +308,11 @@ class factor_columns {
 
   /// Checks the stored matrix, and counts the entries of the rows that a triangle is built from.
   template <class Executor>
-  triangle_kernels::report check_rows(const triangle_builder<Executor>& builder,
-                                      device_triangle<Index, Offset>& t, const Executor& on) const {
-    simt::for_each(on, size_, builder.start_rows(t));
-    builder.measure_rows(t, 0);
-    const triangle_kernels::report found = builder.read_report();
+  auto check_rows(const one_triangle_builder<Executor>& builder,
+                  const std::array<device_triangle<Index, Offset>, 1>& t, const Executor& on) const {
+    simt::for_each(on, size_, builder.start_rows(t, 0));
+    builder.measure_rows(t);
+    const auto found = builder.read_reports();
     builder.expect_sound(found);
     return found;
   }
@@ -318,10 +321,12 @@ class factor_columns {
   template <class Executor>
   bool take_rows(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
                  memory_resource& resource) {
-    const triangle_builder<Executor> rows(a, form, on, resource);
-    device_triangle<Index, Offset> t = rows.allocate_rows();
-    const triangle_kernels::report found = check_rows(rows, t, on);
-    if (!rows.ascends(found)) {
+    const one_triangle_builder<Executor> rows(a, {form}, 0, on, resource);
+    auto built = rows.allocate_rows();
+    const auto reports = check_rows(rows, built, on);
+    const device_triangle<Index, Offset>& t = built[0];
+    const triangle_kernels::report& found = reports[0];
+    if (!rows.ascends(reports, 0)) {
       return false;
     }
     run_lists<Index, Offset> lists = list_runs<Index, Offset>(
@@ -346,14 +351,14 @@ class factor_columns {
   buffer<Offset> first_;                   ///< by column, if they have no entry each: see column_view
   buffer<Offset> pattern_first_;           ///< by column, if columns stand in panels: see column_view
   buffer<Index> rows_;                     ///< by entry or row of a supernode, if columns are not runs
-  buffer<Offset> sources_;                 ///< likewise: see stored_values
+  buffer<Offset> sources_;                 ///< as the rows: indices in the stored matrix, see stored_values
   buffer<Index> shift_;                    ///< by column, if the rows of C are stored: see run_lists
-  buffer<Offset> list_first_;              ///< by fundamental supernode, likewise: see stored_values
-  buffer<Index> list_shift_;               ///< likewise
-  buffer<Offset> pivots_;  ///< by column, if each entry has a number and the diagonal is stored
-  buffer<Index> begun_;    ///< see take_begun()
-  int step_ = 1;           ///< of column_view
-  int stored_step_ = 1;    ///< of stored_values
+  buffer<Offset> list_first_;  ///< by fundamental supernode, if the rows of C are stored: see stored_values
+  buffer<Index> list_shift_;   ///< by fundamental supernode, if the rows of C are stored: see stored_values
+  buffer<Offset> pivots_;      ///< by column, if each entry has a number and the diagonal is stored
+  buffer<Index> begun_;        ///< by column, size + 1: how many fundamental supernodes begin before it
+  int step_ = 1;               ///< of column_view
+  int stored_step_ = 1;        ///< of stored_values
   Index top_ = -1;
 };
 

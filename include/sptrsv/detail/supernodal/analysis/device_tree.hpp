@@ -19,9 +19,9 @@ namespace sptrsv::detail::supernodal {
 template <class Index>
 struct cut_supernode {
   Index first;      ///< first column
-  Index range_end;  ///< see supernode_tree
+  Index range_end;  ///< one past the last column of its merged range
   Index rows;       ///< rows below it
-  Index parent;     ///< see supernode_tree
+  Index parent;     ///< the supernode of the first row below it; -1: none
 };
 
 /// The supernodes of a plan on the device.
@@ -30,10 +30,10 @@ struct device_tree {
   std::int64_t count = 0;
   std::int64_t rows = 0;             ///< in all lists of rows
   std::int64_t entries = 0;          ///< of all panels
-  buffer<Index> first;               ///< see supernodes
-  buffer<Index> range_end;           ///< see supernodes
-  buffer<std::int64_t> rows_begin;   ///< see supernodes
-  buffer<std::int64_t> panel_begin;  ///< see supernodes
+  buffer<Index> first;               ///< by supernode, count + 1: its first column
+  buffer<Index> range_end;           ///< by supernode: one past the last column of its merged range
+  buffer<std::int64_t> rows_begin;   ///< by supernode, count + 1: where its list of rows begins
+  buffer<std::int64_t> panel_begin;  ///< by supernode, count + 1: where its panel begins
 
   /// Returns the supernodes, without their lists of rows and without what is known of columns.
   [[nodiscard]] supernodes<Index> view() const {

@@ -130,9 +130,9 @@ struct column_runs {
 /// Numbers the runs and writes their first columns, in a scan. Runs once per column and once for the end.
 template <class Index>
 struct number_runs {
-  const Index* begins;  ///< see column_runs; zero for the end
+  const Index* begins;  ///< by column: 1 if a run begins; zero for the end
   std::int64_t size;
-  Index* begun;       ///< see column_runs
+  Index* begun;       ///< by column, size + 1: how many runs begin before it
   Index* first;       ///< by run, and for the end
   std::int64_t* all;  ///< output: number of runs
 
@@ -248,7 +248,7 @@ struct write_listed {
 /// end.
 template <class Index, class Offset>
 struct find_lists {
-  const std::uint64_t* keys;  ///< see write_listed; sorted by runs
+  const std::uint64_t* keys;  ///< the row, and in the low bits the run; sorted by runs
   int run_bits;
   std::int64_t listed;
   std::int64_t runs;

@@ -15,7 +15,7 @@ template <class Tuning, class Scalar>
 struct pack_space {
   static constexpr int threads = Tuning::pack_block_threads;
   static constexpr int warps = threads / 32;
-  static constexpr int slack = 32;  ///< see panel_space
+  static constexpr int slack = 32;  ///< bytes more, because copies begin and end at multiples of 16 bytes
   static constexpr int scalar = static_cast<int>(sizeof(Scalar));
   static constexpr int pack_bytes = (threads + 4) * pack_width * scalar;
   static constexpr int product_bytes = threads * 2 * scalar;

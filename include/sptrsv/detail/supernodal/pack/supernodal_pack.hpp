@@ -54,7 +54,7 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   /// Takes the place of `buffers`, with the same numbers for what is handed over. A pack is a column of it,
   /// and value i of a pack are four pairs, from 4 i on.
   double_buffer<pair> packs;
-  int tile_bytes;         ///< see pack_space
+  int tile_bytes;         ///< of shared memory for parts of panels, without gaps
   std::uint32_t sharers;  ///< blocks of each task, which share the packs
   /// Tickets of the solves without packs, and how many the last solve with packs has found.
   const unsigned long long* sweep_tickets;
@@ -150,7 +150,7 @@ struct pack_shared {
   array_of<std::uint64_t, Warps> arrivals;  ///< of copies to shared memory
   block_start start;
   std::uint32_t sharer;         ///< number of the block among those of its task
-  array_of<bool, Warps> votes;  ///< see any_in_team
+  array_of<bool, Warps> votes;  ///< by warp: what it says in a vote of the block
   task work;
   array_of<supernode, Warps> small;  ///< by warp, for a task of kind `warps`
 };

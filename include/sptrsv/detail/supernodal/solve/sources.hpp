@@ -17,7 +17,7 @@ template <class Offset>
 struct sum_numbers {
   const forest* forests;
   std::int64_t forest_count;   ///< 0: supernodes in forests have sums, too
-  const Offset* outside_rows;  ///< see forests_view
+  const Offset* outside_rows;  ///< by outside row: its number in the lists of rows
   std::int64_t rows;           ///< in all lists of rows
   std::int64_t sums;
   std::int64_t contributions;

@@ -111,7 +111,7 @@ struct solve_params {
   const task* tasks;       ///< in the order of tickets; forward after the forests, backward before them
   std::int64_t task_count;
   forests_view<Offset> forests;
-  const supernode* small;  ///< see task
+  const supernode* small;  ///< supernodes that warps solve, in the order of tasks
   std::int64_t size;       ///< rows of the system
   int warp_bytes;          ///< of dynamic shared memory
   bool mirrored;           ///< column j of C stands for row size - 1 - j of b and x, instead of row j

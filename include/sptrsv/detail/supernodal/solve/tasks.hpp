@@ -66,7 +66,8 @@ struct task_limits {
   /// Backward: the blocks that share a panel take strips of so many columns and rows; 0: tiles of rows.
   std::int64_t strip_columns = 0;
   std::int64_t strip_rows = 0;
-  std::int64_t lookahead = 0;  ///< see supernodal_tuning
+  std::int64_t lookahead =
+      0;  ///< half levels by which parts of large panels are solved later or earlier, at most
   /// Forward: whether supernodes in forests have sums, too. Solves in packs need them.
   bool sums_in_forests = false;
 };

@@ -57,8 +57,8 @@ struct panel_masks {
 /// A column of a panel in the stored matrix.
 template <class Index, class Offset>
 struct stored_column {
-  Offset begin;  ///< see stored_values::column
-  Index shift;   ///< likewise
+  Offset begin;  ///< its first entry
+  Index shift;   ///< what is added to an index in the sources, see stored_values::column
   Index mask;    ///< number of its mask among those of the supernode
   Index rank;    ///< number of its entries before a word of the mask
 

@@ -1,6 +1,7 @@
 // Plans of partitioned solves, built in the emulator and read on the host.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_planner.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/level_tables.hpp"
 #include "support/emulator_target.hpp"
@@ -83,10 +85,12 @@ class partitioned_planning
                                             where.on(), where.resource());
     auto split = detail::split_long_rows(triangle, s.longest_row, where.on(), where.resource());
     const auto levels = detail::levels_of_rows(split.triangle, where.on(), where.resource());
-    const auto counted = partitioned::count_level_tables({{{s.partitions, s.boxes}, s.shape, 0, 0}},
-                                                         s.partitions * levels.count, split.triangle, levels,
-                                                         where.on(), where.resource());
-    auto cells = where.download(counted.cells);
+    const std::vector<partitioned::level_table> tables{{{s.partitions, s.boxes}, s.shape, 0, 0}};
+    const auto counted = partitioned::count_level_tables(
+        std::array{partitioned::tables_of_triangle<std::int32_t, std::int32_t>{
+            tables, s.partitions * levels.count, split.triangle, levels}},
+        where.on(), where.resource());
+    auto cells = where.download(counted[0].cells);
     cells.resize(static_cast<std::size_t>(s.partitions * levels.count));  // without the rows of the levels
     std::int64_t tiles = 0;
     for (const partitioned::level_counts& cell : cells) {

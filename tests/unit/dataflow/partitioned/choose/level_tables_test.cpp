@@ -1,7 +1,9 @@
 // The tables of partition levels that are counted on the device, against a serial count.
 #include "sptrsv/detail/dataflow/partitioned/choose/level_tables.hpp"
+#include "sptrsv/detail/analysis/triangle_builder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -97,20 +99,23 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
         size += division.partitions * levels.count;
       }
     }
-    const auto counted =
-        partitioned::count_level_tables(tables, size, triangle, levels, where.on(), where.resource());
-    const auto predictions = partitioned::predict(tables, counted,
-                                                  {p.size,
-                                                   triangle.entries(),
-                                                   levels.count,
-                                                   1,
-                                                   1,
-                                                   false,
-                                                   partitioned::cost_constants::of<dataflow_tuning>(),
-                                                   {},
-                                                   {{32, 1, 1, 100}}},
-                                                  {}, where.on(), where.resource())
-                                 .of_shapes;
+    const auto counted = std::move(partitioned::count_level_tables(
+        std::array{
+            partitioned::tables_of_triangle<std::int32_t, std::int32_t>{tables, size, triangle, levels}},
+        where.on(), where.resource())[0]);
+    const partitioned::predicted_system system{p.size,
+                                               triangle.entries(),
+                                               levels.count,
+                                               1,
+                                               1,
+                                               false,
+                                               partitioned::cost_constants::of<dataflow_tuning>(),
+                                               {},
+                                               {{32, 1, 1, 100}}};
+    const auto predictions =
+        partitioned::predict<1>({{{tables, counted, system}}}, {}, where.on(), where.resource())
+            .front()
+            .of_shapes;
     const std::vector<partitioned::level_counts> cells = where.download(counted.cells);
     const auto level = where.download(levels.of_row);
     for (std::int64_t l = 0; l < levels.count; ++l) {

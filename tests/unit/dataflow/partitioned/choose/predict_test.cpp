@@ -72,10 +72,12 @@ class PartitionedPrediction
                                            [](int sum, const level_counts& c) { return sum + c.rows; }));
     }
     const auto rows = where.upload(level_rows);
-    return partitioned::predict(described, {where.upload(cells), rows.data()},
-                                {first.rows(), entries, first.levels(), max_rhs, 1, true, round_numbers,
-                                 row_per_thread, shapes, boxes_factor},
-                                {}, where.on(), where.resource())
+    const partitioned::counted_cells counted{where.upload(cells), rows.data()};
+    const partitioned::predicted_system system{
+        first.rows(), entries,       first.levels(), max_rhs, 1,
+        true,         round_numbers, row_per_thread, shapes,  boxes_factor};
+    return partitioned::predict<1>({{{described, counted, system}}}, {}, where.on(), where.resource())
+        .front()
         .of_shapes;
   }
   double time(const table& t, const costed_shape& shape, std::int64_t max_rhs = 1) {

@@ -183,7 +183,7 @@ struct count_levels_of_two_agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
     const auto block = static_cast<std::int64_t>(ctx.block_rank());
-    if (block < p.first_blocks) {  // see two_levels_agent
+    if (block < p.first_blocks) {  // no index: parameters at fixed places are read faster
       of_one::run_block(ctx, p.of[0], block);
     } else {
       of_one::run_block(ctx, p.of[1], block - p.first_blocks);

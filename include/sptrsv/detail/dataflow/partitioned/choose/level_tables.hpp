@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <utility>
+#include <numeric>
 #include <vector>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
@@ -39,7 +39,7 @@ struct level_table {
 /// The cells of several tables, in device memory.
 struct counted_cells {
   buffer<level_counts> cells;  ///< by table, then by level, then by partition; then the rows of the levels
-  std::int32_t* level_rows;    ///< by level: the number of rows; at the end of `cells`
+  std::int32_t* level_rows = nullptr;  ///< by level: the number of rows; at the end of `cells`
 };
 
 /// The tables of a triangle that one launch counts: at most counted_tables::max_count.
@@ -86,26 +86,23 @@ struct tables_of_triangle {
   }
 };
 
-/// Counts the cells of at most counted_tables::max_count tables. `size`: cells of all tables.
-template <class Index, class Offset, class Executor>
-counted_cells count_level_tables(const std::vector<level_table>& tables, std::int64_t size,
-                                 const device_triangle<Index, Offset>& t, const row_levels<Index>& levels,
-                                 const Executor& on, const analysis_memory& memory) {
-  const tables_of_triangle<Index, Offset> of{tables, size, t, levels};
-  counted_cells counted = of.allocate(on, memory);
-  on.template launch<kernels::count_levels_agent<Index, Offset>>(simt::block_count(of.blocks(), 1),
-                                                                 of.params(counted));
-  return counted;
-}
-
-/// Does the same for two triangles, in one launch.
-template <class Index, class Offset, class Executor>
-std::array<counted_cells, 2> count_level_tables_of_both(const tables_of_triangle<Index, Offset> (&of)[2],
-                                                        const Executor& on, const analysis_memory& memory) {
-  std::array<counted_cells, 2> counted{of[0].allocate(on, memory), of[1].allocate(on, memory)};
-  on.template launch<kernels::count_levels_of_two_agent<Index, Offset>>(
-      simt::block_count(of[0].blocks() + of[1].blocks(), 1),
-      {{of[0].params(counted[0]), of[1].params(counted[1])}, of[0].blocks()});
+/// Counts the cells of the tables of N triangles in one launch.
+template <std::size_t N, class Index, class Offset, class Executor>
+std::array<counted_cells, N> count_level_tables(const std::array<tables_of_triangle<Index, Offset>, N>& of,
+                                                const Executor& on, const analysis_memory& memory) {
+  std::array<counted_cells, N> counted;
+  for (std::size_t k = 0; k < N; ++k) {
+    counted[k] = of[k].allocate(on, memory);
+  }
+  if constexpr (N == 1) {
+    on.template launch<kernels::count_levels_agent<Index, Offset>>(simt::block_count(of[0].blocks(), 1),
+                                                                   of[0].params(counted[0]));
+  } else {
+    static_assert(N == 2, "tables of one or two triangles are counted together");
+    on.template launch<kernels::count_levels_of_two_agent<Index, Offset>>(
+        simt::block_count(of[0].blocks() + of[1].blocks(), 1),
+        {{of[0].params(counted[0]), of[1].params(counted[1])}, of[0].blocks()});
+  }
   return counted;
 }
 
@@ -129,7 +126,7 @@ using work_behind = std::function<void(std::int64_t* word)>;
 
 struct predictions {
   std::vector<prediction> of_shapes;  ///< in the order of the tables, then of the shapes
-  std::int64_t word = 0;              ///< see work_behind
+  std::int64_t word = 0;              ///< what the work behind the predictions stored
 };
 
 /// The prediction for one system.
@@ -234,36 +231,34 @@ class prediction_results {
   std::size_t taken_words_ = 0;
 };
 
-/// Returns a prediction for each shape of each table. `counted`: the cells of the tables. `behind`: may be
-/// empty. Synchronises.
-template <class Executor>
-predictions predict(const std::vector<level_table>& tables, const counted_cells& counted,
-                    const predicted_system& system, const work_behind& behind, const Executor& on,
-                    memory_resource& scratch) {
-  const std::int64_t tasks = tasks_of(tables);
-  prediction_results found(tasks, on, scratch);
-  const prediction_launch launch({tables, counted, system}, found.begin(), on, scratch);
-  on.template launch<kernels::predict_agent>(simt::block_count(tasks, 1), launch.params);
-  found.enqueue(behind);
-  found.download(on);
-  return found.take(tasks, behind);
-}
-
-/// Does the same for two systems: their predictions share a launch, and the host waits once. Synchronises.
-template <class Executor>
-std::array<predictions, 2> predict_both(const prediction_job (&jobs)[2], const work_behind (&behind)[2],
-                                        const Executor& on, memory_resource& scratch) {
-  const std::int64_t tasks[2] = {tasks_of(jobs[0].tables), tasks_of(jobs[1].tables)};
-  prediction_results found(tasks[0] + tasks[1], on, scratch);
+/// Returns, for N systems, a prediction for each shape of each table. The predictions of two systems share a
+/// launch. `behind`: of each system, may be empty. Synchronises.
+template <std::size_t N, class Executor>
+std::array<predictions, N> predict(const std::array<prediction_job, N>& jobs,
+                                   const std::array<work_behind, N>& behind, const Executor& on,
+                                   memory_resource& scratch) {
+  std::array<std::int64_t, N> tasks;
+  std::transform(jobs.begin(), jobs.end(), tasks.begin(), [](auto& job) { return tasks_of(job.tables); });
+  prediction_results found(std::accumulate(tasks.begin(), tasks.end(), std::int64_t{0}), on, scratch);
   const prediction_launch first(jobs[0], found.begin(), on, scratch);
-  const prediction_launch second(jobs[1], found.begin() + tasks[0], on, scratch);
-  on.template launch<kernels::two_predictions_agent>(simt::block_count(tasks[0] + tasks[1], 1),
-                                                     {{first.params, second.params}, tasks[0]});
-  found.enqueue(behind[0]);
-  found.enqueue(behind[1]);
-  found.download(on);
-  predictions of_first = found.take(tasks[0], behind[0]);
-  return {std::move(of_first), found.take(tasks[1], behind[1])};
+  if constexpr (N == 1) {
+    on.template launch<kernels::predict_agent>(simt::block_count(tasks[0], 1), first.params);
+    found.enqueue(behind[0]);
+    found.download(on);
+  } else {
+    static_assert(N == 2, "times of one or two systems are predicted together");
+    const prediction_launch second(jobs[1], found.begin() + tasks[0], on, scratch);
+    on.template launch<kernels::two_predictions_agent>(simt::block_count(tasks[0] + tasks[1], 1),
+                                                       {{first.params, second.params}, tasks[0]});
+    found.enqueue(behind[0]);
+    found.enqueue(behind[1]);
+    found.download(on);
+  }
+  std::array<predictions, N> made;
+  for (std::size_t k = 0; k < N; ++k) {
+    made[k] = found.take(tasks[k], behind[k]);
+  }
+  return made;
 }
 
 }  // namespace sptrsv::detail::dataflow::partitioned

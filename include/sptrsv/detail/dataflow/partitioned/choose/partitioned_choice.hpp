@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -22,6 +23,19 @@
 
 namespace sptrsv::detail::dataflow::partitioned {
 
+/// What a search is for.
+template <class Index, class Offset>
+struct searched_system {
+  const device_triangle<Index, Offset>& triangle;
+  const row_levels<Index>& levels;
+  std::int64_t partitions;  ///< the number that is asked for, or 0
+  int shape;                ///< the index that is asked for, or -1
+  std::int64_t max_rhs;
+  /// For the rest of a hybrid path, the right-hand sides that the first path solves together; otherwise 0.
+  std::int64_t together;
+  bool may_be_hybrid;  ///< whether cut() may be called
+};
+
 /// Searches the shapes of the tuning and several partitionings for the smallest predicted time.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class plan_search {
@@ -30,94 +44,66 @@ class plan_search {
                 "dataflow_tuning: partitioned_shapes has at most 32 shapes");
 
  public:
-  /// `partitions`: the number that the policy asks for, or 0. `shape`: the
-  /// index that the policy asks for, or -1. `together`: for the rest of a hybrid path, the right-hand sides
-  /// that the first path solves together; 0 otherwise. `may_be_hybrid`: whether cut() may be called.
-  plan_search(const device_triangle<Index, Offset>& t, const row_levels<Index>& levels,
-              std::int64_t partitions, int shape, std::int64_t max_rhs, std::int64_t together,
-              bool may_be_hybrid, const Executor& on, const analysis_memory& memory)
-      : triangle_(t),
-        level_of_row_(levels),
-        levels_(levels.count),
-        forced_partitions_(partitions),
-        forced_shape_(shape),
-        max_rhs_(max_rhs),
-        together_(together),
-        may_be_hybrid_(may_be_hybrid),
-        on_(on),
-        memory_(memory),
-        shared_limit_(on.shared_limit()) {}
+  plan_search(const searched_system<Index, Offset>& of, const Executor& on, const analysis_memory& memory)
+      : of_(of), on_(on), memory_(memory), shared_limit_(on.shared_limit()) {}
 
   /// Returns the best choice; its time is infinite if no shape fits the device or the system is too large.
-  /// `behind`: work for the device after the predictions, may be empty; word() returns the number that it
-  /// stored. Synchronises.
-  shape_choice choose(work_behind behind = {}) {
+  /// `behind`: work for the device after the predictions, may be empty. Synchronises.
+  search_result run(work_behind behind) {
     behind_ = std::move(behind);
     for (const table_batch& batch : batches()) {
-      try_batch(batch);
-    }
-    return found_.best;
-  }
-
-  /// Does what choose() does for two systems: their predictions share launches, and the host waits once for
-  /// both. Synchronises.
-  static void choose_both(plan_search& first, plan_search& second, const work_behind& of_first,
-                          const work_behind& of_second) {
-    first.behind_ = of_first;
-    second.behind_ = of_second;
-    const std::vector<table_batch> batches[2] = {first.batches(), second.batches()};
-    const std::size_t shared = std::min(batches[0].size(), batches[1].size());
-    for (std::size_t i = 0; i < shared; ++i) {
-      try_both(first, batches[0][i], second, batches[1][i]);
-    }
-    for (std::size_t i = shared; i < batches[0].size(); ++i) {
-      first.try_batch(batches[0][i]);
-    }
-    for (std::size_t i = shared; i < batches[1].size(); ++i) {
-      second.try_batch(batches[1][i]);
-    }
-  }
-
-  /// Returns what choose() or choose_both() has found, with the cells if cut() with this limit needs them.
-  search_result take_result(double limit) {
-    if (found_.hybrid_nanoseconds >= limit) {
-      found_.cells = {};
+      try_batches<1>({this}, {&batch});
     }
     return std::move(found_);
   }
-  /// Takes what another search of the same system has found; then choose() is not called.
-  void take(search_result&& found) { found_ = std::move(found); }
 
-  /// Returns the best choice that was found.
-  [[nodiscard]] const shape_choice& best() const { return found_.best; }
-  /// Returns the number that the work behind the predictions stored; see choose().
-  [[nodiscard]] std::int64_t word() const { return found_.word; }
+  /// Does the same for two systems: their predictions share launches, and the host waits once for both.
+  /// Synchronises.
+  static std::array<search_result, 2> run_two(plan_search& first, plan_search& second,
+                                              std::array<work_behind, 2> behind) {
+    plan_search* const searches[2] = {&first, &second};
+    std::vector<table_batch> batches[2];
+    for (std::size_t k = 0; k < 2; ++k) {
+      searches[k]->behind_ = std::move(behind[k]);
+      batches[k] = searches[k]->batches();
+    }
+    for (std::size_t i = 0; i < std::max(batches[0].size(), batches[1].size()); ++i) {
+      if (i < std::min(batches[0].size(), batches[1].size())) {
+        try_batches<2>({&first, &second}, {&batches[0][i], &batches[1][i]});
+      } else {
+        const std::size_t k = i < batches[0].size() ? 0 : 1;
+        try_batches<1>({searches[k]}, {&batches[k][i]});
+      }
+    }
+    return {std::move(first.found_), std::move(second.found_)};
+  }
 
-  /// Returns, after choose(), the best cut of the hybrid path (see hybrid::best_cut), or the cut after
-  /// `first_levels` levels if that is not 0. Returns no cut if no partitioned path is possible, if the system
-  /// has a single level, or if a hybrid path takes about `limit` nanoseconds or more. Synchronises.
-  hybrid::level_cut cut(std::int64_t first_levels, double limit) const {
-    if (found_.cells.size() == 0 || levels_ < 2 ||
-        (first_levels == 0 && found_.hybrid_nanoseconds >= limit)) {
+  /// Returns the best cut of the hybrid path (see hybrid::best_cut) for the result of a search, or the cut
+  /// after `first_levels` levels if that is not 0. Returns no cut if no partitioned path is possible, if the
+  /// system has a single level, or if a hybrid path takes about `limit` nanoseconds or more. Synchronises.
+  hybrid::level_cut cut(const search_result& found, std::int64_t first_levels, double limit) const {
+    const std::int64_t level_count = of_.levels.count;
+    if (found.cells.size() == 0 || level_count < 2 ||
+        (first_levels == 0 && found.hybrid_nanoseconds >= limit)) {
       return {};
     }
-    const auto size = static_cast<std::size_t>(levels_ * found_.best.partitions);
+    const auto size = static_cast<std::size_t>(level_count * found.best.partitions);
     const std::unique_ptr<level_counts[]> cells(new level_counts[size]);
-    on_.download(cells.get(), found_.cells.data() + found_.begin, size * sizeof(level_counts));
+    on_.download(cells.get(), found.cells.data() + found.begin, size * sizeof(level_counts));
     hybrid::partitioned_profile profile{};
     profile.cells = cells.get();
-    profile.levels = levels_;
-    profile.partitions = found_.best.partitions;
-    profile.shape = costed_shapes()[at(found_.best.shape_index)];
+    profile.levels = level_count;
+    profile.partitions = found.best.partitions;
+    profile.shape = costed_shapes()[at(found.best.shape_index)];
     profile.shape.rhs_together = 1;
     profile.constants = cost_constants::of<Tuning>();
-    profile.nanoseconds = found_.best.nanoseconds;
+    profile.nanoseconds = found.best.nanoseconds;
     const std::vector<std::int64_t> level_offsets = hybrid::level_offsets(profile);
     if (first_levels > 0) {
-      const std::int64_t levels = std::min(first_levels, levels_ - 1);
+      const std::int64_t levels = std::min(first_levels, level_count - 1);
       return {levels, level_offsets[at(levels)], 0};
     }
-    return hybrid::best_cut(profile, level_offsets, triangle_.entries(), row_per_thread_costs());
+    return hybrid::best_cut(profile, level_offsets, of_.triangle.entries(), row_per_thread_costs());
   }
 
  private:
@@ -146,34 +132,35 @@ class plan_search {
            shared_limit_;
   }
 
-  [[nodiscard]] bool is_large() const { return triangle_.entries() > Tuning::partitioned_small_entries; }
+  [[nodiscard]] bool is_large() const { return of_.triangle.entries() > Tuning::partitioned_small_entries; }
   /// Returns the rows of a partition on a level, on average.
   [[nodiscard]] double width(std::int64_t partitions) const {
-    return static_cast<double>(triangle_.size) / static_cast<double>(levels_ * partitions);
+    return static_cast<double>(of_.triangle.size) / static_cast<double>(of_.levels.count * partitions);
   }
 
   /// Returns whether a number of partitions is worth counting: partitions must not be too small, and the
   /// table not much larger than the system. For large systems fewer numbers are tried, because counting takes
   /// time.
   [[nodiscard]] bool is_worth_a_try(std::int64_t partitions, std::int64_t most) const {
-    const bool large_table = levels_ * partitions > Tuning::partitioned_small_table;
-    const std::int64_t min_rows = levels_ > 100 ? 100 : 200;
+    const bool large_table = of_.levels.count * partitions > Tuning::partitioned_small_table;
+    const std::int64_t min_rows = of_.levels.count > 100 ? 100 : 200;
     const bool too_many = partitions > 1 && (width(partitions) < (large_table ? 0.7 : 0.2) ||
-                                             triangle_.size < min_rows * partitions);
+                                             of_.triangle.size < min_rows * partitions);
     const bool too_few = 2 * partitions <= most && width(partitions) > (is_large() ? 20.0 : 40.0) &&
-                         triangle_.size >= 400 * partitions;
+                         of_.triangle.size >= 400 * partitions;
     return !too_many && !too_few;
   }
 
   /// Returns whether a shape is worth a prediction: its lanes must suit the length of the rows.
   [[nodiscard]] bool is_worth_a_try(const shape_values& s, const partitioning& p) const {
-    if (shapes::count > 1 && s.max_rhs > 1 && max_rhs_ == 1) {
+    if (shapes::count > 1 && s.max_rhs > 1 && of_.max_rhs == 1) {
       return false;
     }
     if (p.are_planes) {
-      return s.lanes == 1 && s.polled_pairs > 1 && triangle_.entries() > Tuning::partitioned_plane_entries;
+      return s.lanes == 1 && s.polled_pairs > 1 && of_.triangle.entries() > Tuning::partitioned_plane_entries;
     }
-    const double length = static_cast<double>(triangle_.entries()) / static_cast<double>(triangle_.size);
+    const double length =
+        static_cast<double>(of_.triangle.entries()) / static_cast<double>(of_.triangle.size);
     const bool few_lanes = s.shared_entries() * (is_large() ? 1.7 : 2.2) < length && s.lanes < 4;
     const bool many_lanes = s.shared_entries() > (is_large() ? 2.0 : 4.0) * std::max(2.0, length) &&
                             s.lanes > 1 && (s.lanes > 2 || is_large());
@@ -182,8 +169,9 @@ class plan_search {
 
   template <class Shape>
   [[nodiscard]] bool is_tried(int index, const partitioning& p) const {
-    return fits<Shape>() && (together_ == 0 || shared_layout<Scalar, Shape>::rhs_together == together_) &&
-           (forced_shape_ < 0 ? is_worth_a_try(values_of<Shape>(), p) : index == forced_shape_);
+    return fits<Shape>() &&
+           (of_.together == 0 || shared_layout<Scalar, Shape>::rhs_together == of_.together) &&
+           (of_.shape < 0 ? is_worth_a_try(values_of<Shape>(), p) : index == of_.shape);
   }
 
   /// Returns the partitionings that are worth a try, from many partitions to few, then boxes.
@@ -195,8 +183,8 @@ class plan_search {
         found.push_back({number, {}});
       }
     }
-    if (is_large() && together_ == 0 && most > 0) {
-      const detected_grid grid = find_grid(triangle_, on_);
+    if (is_large() && of_.together == 0 && most > 0) {
+      const detected_grid grid = find_grid(of_.triangle, on_);
       if (grid.boxes.are_used()) {
         const block_partition boxes = boxes_of(grid, most);
         found.push_back({boxes.partitions(), boxes, grid.needs_rows_ahead});
@@ -210,15 +198,16 @@ class plan_search {
   std::vector<table_batch> batches() {
     // Solve indices have 32 bits, also that of a thread one step past the end.
     constexpr std::int64_t too_many = max_count<std::int32_t>;
-    if (levels_ > level_counts::max_levels || triangle_.size > too_many || triangle_.entries() > too_many) {
+    if (of_.levels.count > level_counts::max_levels || of_.triangle.size > too_many ||
+        of_.triangle.entries() > too_many) {
       return {};
     }
     blocks_ = resident_blocks();
-    if (forced_partitions_ == 0) {
+    if (of_.partitions == 0) {
       return batches_of(partitionings(blocks_));
     }
-    if (blocks_ > 0 && forced_partitions_ <= level_counts::level_stride) {
-      return batches_of({{forced_partitions_, {}}});
+    if (blocks_ > 0 && of_.partitions <= level_counts::level_stride) {
+      return batches_of({{of_.partitions, {}}});
     }
     return {};
   }
@@ -242,11 +231,11 @@ class plan_search {
     }
     // A cell takes 16 bytes, and 4 for each shape. Tables that are counted together take at most 16 MiB, or
     // 16 bytes for each row; a single table may take more.
-    const std::int64_t most_words = std::max<std::int64_t>(std::int64_t{1} << 22, 4 * triangle_.size);
+    const std::int64_t most_words = std::max<std::int64_t>(std::int64_t{1} << 22, 4 * of_.triangle.size);
     std::vector<table_batch> made;
     std::int64_t words = 0;
     for (level_table& table : tables) {
-      const std::int64_t own = table.rows.partitions * levels_;
+      const std::int64_t own = table.rows.partitions * of_.levels.count;
       const std::int64_t own_words = own * (4 + simt::bit_count(table.shapes));
       if (made.empty() || made.back().tables.size() == kernels::counted_tables::max_count ||
           words + own_words > most_words) {
@@ -261,36 +250,42 @@ class plan_search {
     return made;
   }
 
-  /// Counts the tables of a batch, and keeps the best prediction.
-  void try_batch(const table_batch& batch) {
-    counted_cells counted =
-        count_level_tables(batch.tables, batch.cells, triangle_, level_of_row_, on_, memory_);
-    const predicted_system system = predicted();
-    keep_best(batch, counted, predict(batch.tables, counted, system, behind_, on_, memory_.scratch));
-  }
-  /// Does the same for batches of two systems together.
-  static void try_both(plan_search& first, const table_batch& of_first, plan_search& second,
-                       const table_batch& of_second) {
-    auto counted = count_level_tables_of_both<Index, Offset>(
-        {first.tables_of(of_first), second.tables_of(of_second)}, first.on_, first.memory_);
-    const predicted_system systems[2] = {first.predicted(), second.predicted()};
-    const prediction_job jobs[2] = {{of_first.tables, counted[0], systems[0]},
-                                    {of_second.tables, counted[1], systems[1]}};
-    const auto made = predict_both(jobs, {first.behind_, second.behind_}, first.on_, first.memory_.scratch);
-    first.keep_best(of_first, counted[0], made[0]);
-    second.keep_best(of_second, counted[1], made[1]);
+  /// Counts the tables of one batch of each search, and keeps the best predictions.
+  template <std::size_t N>
+  static void try_batches(const std::array<plan_search*, N>& searches,
+                          const std::array<const table_batch*, N>& batches) {
+    const Executor& on = searches[0]->on_;
+    const analysis_memory& memory = searches[0]->memory_;
+    const auto each = [&](const auto& make) {
+      if constexpr (N == 1) {
+        return std::array{make(std::size_t{0})};
+      } else {
+        return std::array{make(std::size_t{0}), make(std::size_t{1})};
+      }
+    };
+    auto counted = count_level_tables(each([&](std::size_t k) {
+                                        const auto& of = searches[k]->of_;
+                                        return tables_of_triangle<Index, Offset>{
+                                            batches[k]->tables, batches[k]->cells, of.triangle, of.levels};
+                                      }),
+                                      on, memory);
+    const auto systems = each([&](std::size_t k) { return searches[k]->predicted(); });
+    const auto made = predict(each([&](std::size_t k) {
+                                return prediction_job{batches[k]->tables, counted[k], systems[k]};
+                              }),
+                              each([&](std::size_t k) { return searches[k]->behind_; }), on, memory.scratch);
+    for (std::size_t k = 0; k < N; ++k) {
+      searches[k]->keep_best(*batches[k], counted[k], made[k]);
+    }
   }
 
-  [[nodiscard]] tables_of_triangle<Index, Offset> tables_of(const table_batch& batch) const {
-    return {batch.tables, batch.cells, triangle_, level_of_row_};
-  }
   [[nodiscard]] predicted_system predicted() const {
-    return {triangle_.size,
-            triangle_.entries(),
-            levels_,
-            max_rhs_,
+    return {of_.triangle.size,
+            of_.triangle.entries(),
+            of_.levels.count,
+            of_.max_rhs,
             blocks_,
-            may_be_hybrid_,
+            of_.may_be_hybrid,
             cost_constants::of<Tuning>(),
             row_per_thread_costs(),
             costed_shapes(),
@@ -317,7 +312,7 @@ class plan_search {
         }
       }
     }
-    if (has_best && may_be_hybrid_) {
+    if (has_best && of_.may_be_hybrid) {
       found_.cells = std::move(counted.cells);
     }
   }
@@ -332,17 +327,10 @@ class plan_search {
     return costed;
   }
   [[nodiscard]] row_per_thread::solve_costs row_per_thread_costs() const {
-    return row_per_thread::solve_costs::of<Tuning>(sizeof(Scalar), sizeof(Index), max_rhs_);
+    return row_per_thread::solve_costs::of<Tuning>(sizeof(Scalar), sizeof(Index), of_.max_rhs);
   }
 
-  const device_triangle<Index, Offset>& triangle_;
-  const row_levels<Index>& level_of_row_;
-  std::int64_t levels_;
-  std::int64_t forced_partitions_;
-  int forced_shape_;
-  std::int64_t max_rhs_;
-  std::int64_t together_;
-  bool may_be_hybrid_;
+  searched_system<Index, Offset> of_;
   const Executor& on_;
   analysis_memory memory_;
   std::size_t shared_limit_;

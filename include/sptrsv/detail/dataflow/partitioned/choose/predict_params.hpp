@@ -60,7 +60,7 @@ struct predict_task {
   std::int32_t partitions;
   std::int32_t levels_at_once;
   std::int64_t rounds;  ///< of right-hand sides that are solved one after the other
-  double factor;        ///< see predicted_table
+  double factor;        ///< of the time of a solve, for the hybrid path
   costed_shape shape;
 
   SPTRSV_DEVICE static predict_task of(const predict_params& p, std::int64_t number) {

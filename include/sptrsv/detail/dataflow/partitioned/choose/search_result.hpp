@@ -21,7 +21,7 @@ struct shape_choice {
 /// The result of a search for the best shape.
 struct search_result {
   shape_choice best;
-  double hybrid_nanoseconds = 0;  ///< see prediction
+  double hybrid_nanoseconds = 0;  ///< about the time of the best hybrid path, if it is wanted
   /// The cells of several tables, with that of the best choice. Empty if no hybrid path may be chosen.
   buffer<level_counts> cells;
   std::int64_t begin = 0;  ///< the first cell of the table of the best choice

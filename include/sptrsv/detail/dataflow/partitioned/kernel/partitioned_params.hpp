@@ -25,9 +25,9 @@ struct kernel_params {
   dense_view<Scalar> x;
 };
 
-/// What the threads of a block share beside pipelines and x ring buffer. They read these values from shared
-/// memory, because otherwise the compiler derives them from special registers and parameters at each use,
-/// which is slow.
+/// What the threads of a block share in addition to pipelines and x ring buffer. They read these values from
+/// shared memory, because otherwise the compiler derives them from special registers and parameters at each
+/// use, which is slow.
 struct shared_start {
   block_start block;
   std::uint64_t packed_slices;  ///< address

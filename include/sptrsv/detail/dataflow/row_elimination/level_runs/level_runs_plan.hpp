@@ -322,8 +322,8 @@ class plan {
   std::vector<Index> position_offsets_;  ///< where the rows with each number of levels begin in the order
   buffer<real> inverse_sums_;            ///< by row
   buffer<Offset> lengths_;               ///< by row: entries; this and the next two until make_pattern()
-  buffer<Offset> slots_;                 ///< see choose_rows_agent
-  buffer<Index> listed_;                 ///< see choose_rows_agent
+  buffer<Offset> slots_;                 ///< by row, size + 1: where its columns are listed
+  buffer<Index> listed_;                 ///< the listed columns: of the row, then of its right-hand side
   buffer<Offset> row_offsets_;           ///< size + 1
   buffer<Index> columns_;
   buffer<Scalar> values_;

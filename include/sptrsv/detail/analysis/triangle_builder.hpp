@@ -1,0 +1,277 @@
+// Builds triangles on the device: the same checks and the same triangle as on the host (host_triangle.hpp).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "sptrsv/detail/analysis/check_entries_agent.hpp"
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+
+namespace sptrsv::detail {
+
+/// Throws the first fault of `found` in entries of the triangle, in the order of pattern_fault. A row that is
+/// not below `size` means no fault.
+inline void throw_if_any(const triangle_kernels::report& found, std::int64_t size, bool by_columns) {
+  const auto check = [&](pattern_fault fault, std::int64_t major) {
+    if (major < size) {
+      throw_pattern_fault(fault, major, by_columns);
+    }
+  };
+  check(pattern_fault::duplicate, found.duplicate);
+  check(pattern_fault::diagonal, found.diagonal);
+}
+
+/// Builds N triangles of one stored matrix, which the kernels read once for all of them. Throws for the first
+/// offending row, as validate_on_host does. The kernels run in this order:
+///
+///   1. start_rows initialises lengths, diagonal sources and the report.
+///   2. check_entries_agent checks the storage and counts the entries of each row.
+///   3. A scan turns the lengths into row offsets (finish_rows) and finds missing diagonal entries.
+///   4. If the storage is sorted by rows of the system, write_ascending_entries writes the entries. Otherwise
+///      write_unsorted_entries and sort_short_rows do, or, where a row is long, write_keys, a sort by (row,
+///      column) and take_columns.
+template <std::size_t N, class Index, class Offset, class Executor>
+class triangle_builder {
+ public:
+  using triangle = device_triangle<Index, Offset>;
+  using triangles = std::array<triangle, N>;
+  using report = triangle_kernels::report;
+  using reports = std::array<report, N>;
+
+  /// `longest_row`: if not 0, the partial rows of longer rows are counted, see split_long_rows().
+  triangle_builder(const pattern_view<Index, Offset>& a, const std::array<triangle_form, N>& forms,
+                   std::int64_t longest_row, const Executor& on, const analysis_memory& memory)
+      : a_(a),
+        forms_(forms),
+        longest_row_(longest_row),
+        on_(on),
+        memory_(memory),
+        reports_(make_buffer<report>(N, on, memory.scratch)) {}
+
+  /// Returns the triangles. Synchronises.
+  triangles build() const {
+    triangles t = allocate_rows();
+    if (a_.size == 0) {
+      for (triangle& empty : t) {
+        on_.fill_bytes(empty.row_offsets.data(), 0, empty.row_offsets.bytes());
+      }
+      return t;
+    }
+    simt::all_of<triangle_kernels::start_rows<Offset>, N> start{};
+    for (std::size_t k = 0; k < N; ++k) {
+      start.of[k] = start_rows(t, k);
+    }
+    simt::for_each(on_, a_.size, start);
+    measure_rows(t);
+    const reports found = read_reports();
+    expect_sound(found);
+    const std::array<std::int64_t, N> rooms = entries_of(found);
+    if (all_ascend(found)) {
+      write_ascending_entries(t, rooms, {});
+    }
+    for (std::size_t k = 0; k < N; ++k) {
+      if (ascends(found, k) && !all_ascend(found)) {
+        triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries, writer_of(t, k, rooms[k], {}));
+      }
+      complete(t, found, k);
+    }
+    return t;
+  }
+
+  // The steps of build(), for build_with_levels(). The system has rows.
+
+  triangles allocate_rows() const {
+    SPTRSV_EXPECTS(a_.size <= (std::int64_t{1} << 32), errc::unsupported,
+                   "the analysis on the device takes at most 2^32 rows");
+    triangles made;
+    for (std::size_t k = 0; k < N; ++k) {
+      made[k].size = a_.size;
+      made[k].row_offsets = make_buffer<Offset>(a_.size + 1, on_, memory_.kept);
+      made[k].diagonal_sources = make_buffer<Offset>(forms_[k].unit ? 0 : a_.size, on_, memory_.kept);
+    }
+    return made;
+  }
+
+  /// Returns the kernel of step 1 for triangle k.
+  triangle_kernels::start_rows<Offset> start_rows(const triangles& t, std::size_t k) const {
+    return {t[k].row_offsets.data(), t[k].diagonal_sources.data(), report_on_device(k)};
+  }
+
+  /// Enqueues steps 2 and 3.
+  void measure_rows(const triangles& t) const {
+    using agent = triangle_kernels::check_entries_agent<Index, Offset, static_cast<int>(N)>;
+    typename agent::params p{a_, {}};
+    for (std::size_t k = 0; k < N; ++k) {
+      p.triangles[k] = {forms_[k], t[k].row_offsets.data(), t[k].diagonal_sources.data(),
+                        report_on_device(k)};
+    }
+    on_.template launch<agent>(simt::block_count(std::max(a_.size, a_.entries), agent::block_items), p);
+    for (std::size_t k = 0; k < N; ++k) {
+      scan(on_, a_.size,
+           triangle_kernels::finish_rows<Offset>{t[k].row_offsets.data(), t[k].diagonal_sources.data(),
+                                                 a_.size, forms_[k].reversed, report_on_device(k),
+                                                 longest_row_},
+           memory_, &report_on_device(k)->longest_row);
+    }
+  }
+
+  /// Enqueues step 4 for storage that is sorted by rows of all systems. `rooms`: at least the numbers of
+  /// entries of the triangles.
+  void write_ascending_entries(triangles& t, const std::array<std::int64_t, N>& rooms,
+                               const triangle_kernels::sound_rows& condition) const {
+    simt::all_of<triangle_kernels::write_ascending_entries<Index, Offset>, N> write{};
+    for (std::size_t k = 0; k < N; ++k) {
+      write.of[k] = writer_of(t, k, rooms[k], condition);
+    }
+    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries, write);
+  }
+
+  /// Returns the report of triangle k in device memory.
+  [[nodiscard]] report* report_on_device(std::size_t k) const { return reports_.data() + k; }
+
+  /// Synchronises.
+  [[nodiscard]] reports read_reports() const {
+    reports found;
+    on_.download(found.data(), reports_.data(), sizeof(found));
+    return found;
+  }
+
+  /// Throws if the storage has a fault that was found in steps 2 and 3.
+  void expect_sound(const reports& found) const {
+    for (std::size_t k = 0; k < N; ++k) {
+      if (found[k].offsets < a_.size) {
+        throw_pattern_fault(pattern_fault::offsets, found[k].offsets, a_.by_columns,
+                            offsets_count_from_one());
+      }
+      if (found[k].index < a_.size) {
+        throw_pattern_fault(pattern_fault::index, found[k].index, a_.by_columns, indices_count_from_one());
+      }
+      if (ascends(found, k)) {
+        throw_if_any(found[k], a_.size, a_.by_columns);
+      }
+    }
+  }
+
+  /// Returns whether the storage is sorted by rows of the system k.
+  [[nodiscard]] bool ascends(const reports& found, std::size_t k) const {
+    return !forms_[k].transposed && found[k].unsorted == 0;
+  }
+
+  /// Completes triangle k. If the storage is sorted by rows of the system, nothing is written.
+  void complete(triangles& t, const reports& found, std::size_t k) const {
+    t[k].longest_row = found[k].longest_row;
+    t[k].partial_rows = longest_row_ > 0 ? found[k].partial_rows : -1;
+    t[k].rows_are_stored_runs = ascends(found, k);
+    if (!t[k].rows_are_stored_runs) {
+      sort_entries(t[k], forms_[k], report_on_device(k), found[k].entries);
+      report sorted;
+      on_.download(&sorted, report_on_device(k), sizeof(sorted));
+      throw_if_any(sorted, a_.size, a_.by_columns);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool all_ascend(const reports& found) const {
+    bool all = true;
+    for (std::size_t k = 0; k < N; ++k) {
+      all = all && ascends(found, k);
+    }
+    return all;
+  }
+  static std::array<std::int64_t, N> entries_of(const reports& found) {
+    std::array<std::int64_t, N> entries;
+    std::transform(found.begin(), found.end(), entries.begin(), [](const report& r) { return r.entries; });
+    return entries;
+  }
+  /// Allocates the entries of triangle k and returns the kernel body that writes them.
+  triangle_kernels::write_ascending_entries<Index, Offset> writer_of(
+      triangles& t, std::size_t k, std::int64_t room, const triangle_kernels::sound_rows& condition) const {
+    t[k].columns = make_buffer<Index>(room, on_, memory_.kept);
+    t[k].sources = make_buffer<Offset>(room, on_, memory_.kept);
+    return {a_, forms_[k], t[k].row_offsets.data(), t[k].columns.data(), t[k].sources.data(), condition};
+  }
+
+  /// Returns whether the offsets start and end as they do in a matrix that counts from 1.
+  bool offsets_count_from_one() const {
+    Offset first = 0;
+    Offset last = 0;
+    on_.download(&first, a_.offsets, sizeof(first));
+    on_.download(&last, a_.offsets + a_.size, sizeof(last));
+    return first == 1 && static_cast<std::int64_t>(last) - 1 == a_.entries;
+  }
+  /// Returns whether all indices are in [1, size].
+  bool indices_count_from_one() const {
+    const auto faults = make_buffer<std::int64_t>(1, on_, memory_.scratch);
+    on_.fill_bytes(faults.data(), 0, faults.bytes());
+    simt::find_largest(on_, a_.entries, triangle_kernels::is_not_from_one<Index>{a_.indices, a_.size},
+                       faults.data());
+    std::int64_t found = 0;
+    on_.download(&found, faults.data(), sizeof(found));
+    return found == 0;
+  }
+
+  void sort_entries(triangle& t, const triangle_form& form, report* faults, std::int64_t entries) const {
+    if (t.longest_row <= triangle_kernels::sort_short_rows<Index, Offset>::longest_row) {
+      sort_entries_by_rows(t, form, faults, entries);
+    } else {
+      sort_all_entries(t, form, faults, entries);
+    }
+  }
+  /// Writes the entries in any order within their rows, and sorts each row on its own.
+  void sort_entries_by_rows(triangle& t, const triangle_form& form, report* faults,
+                            std::int64_t entries) const {
+    const auto cursors = make_buffer<Offset>(a_.size, on_, memory_.scratch);
+    on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
+    t.columns = make_buffer<Index>(entries, on_, memory_.kept);
+    t.sources = make_buffer<Offset>(entries, on_, memory_.kept);
+    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
+                                     triangle_kernels::write_unsorted_entries<Index, Offset>{
+                                         a_, form, cursors.data(), t.columns.data(), t.sources.data()});
+    simt::for_each_by_groups(
+        on_, simt::ceil_power_of_two(static_cast<int>(t.longest_row)), a_.size,
+        triangle_kernels::sort_short_rows<Index, Offset>{t.row_offsets.data(), t.columns.data(),
+                                                         t.sources.data(), form, a_.size, faults});
+  }
+  /// Sorts by row and column.
+  void sort_all_entries(triangle& t, const triangle_form& form, report* faults, std::int64_t entries) const {
+    auto cursors = make_buffer<Offset>(a_.size, on_, memory_.scratch);
+    auto keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
+    t.sources = make_buffer<Offset>(entries, on_, memory_.kept);
+    on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
+    triangle_kernels::for_each_entry(
+        on_, a_.offsets, a_.size, a_.entries,
+        triangle_kernels::write_keys<Index, Offset>{a_, form, cursors.data(), keys.data(), t.sources.data()});
+    cursors = {};
+    const auto size = static_cast<std::uint64_t>(a_.size);
+    {
+      auto other_keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
+      auto other_sources = make_buffer<Offset>(entries, on_, memory_.kept);  // may become t.sources
+      on_.sort_pairs_in_place(keys, other_keys, t.sources, other_sources,
+                              size == (std::uint64_t{1} << 32) ? 64 : bits_for(size * size), memory_.scratch);
+    }
+    t.columns = make_buffer<Index>(entries, on_, memory_.kept);
+    simt::for_each(
+        on_, entries,
+        triangle_kernels::take_columns<Index>{keys.data(), t.columns.data(), form, a_.size, faults});
+  }
+
+  pattern_view<Index, Offset> a_;
+  std::array<triangle_form, N> forms_;
+  std::int64_t longest_row_;
+  const Executor& on_;
+  analysis_memory memory_;
+  buffer<report> reports_;  ///< by triangle
+};
+
+/// Builds the triangle of the system in device memory. Synchronises.
+template <class Index, class Offset, class Executor>
+device_triangle<Index, Offset> build_on_device(const pattern_view<Index, Offset>& a,
+                                               const triangle_form& form, const Executor& on,
+                                               const analysis_memory& memory) {
+  return std::move(triangle_builder<1, Index, Offset, Executor>(a, {form}, 0, on, memory).build()[0]);
+}
+
+}  // namespace sptrsv::detail

@@ -1,0 +1,39 @@
+// Lists of vertices: the edges of a graph.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/base/at.hpp"
+
+namespace sptrsv::detail {
+
+/// Lists of vertices, one for each vertex of a graph.
+template <class Index, class Offset = std::int64_t>
+struct vertex_lists {
+  std::vector<Offset> offsets;  ///< by vertex: begin of its list; one more than vertices
+  std::vector<Index> vertices;
+
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
+  [[nodiscard]] const Index* begin(std::int64_t v) const { return vertices.data() + offsets[at(v)]; }
+  [[nodiscard]] const Index* end(std::int64_t v) const { return begin(v + 1); }
+};
+
+/// Returns the lists that `visit` describes: it calls its argument with (vertex, element) for each element,
+/// in the order of each list, and it is called twice.
+template <class Index, class Offset = std::int64_t, class Visit>
+vertex_lists<Index, Offset> lists_of(std::int64_t size, const Visit& visit) {
+  vertex_lists<Index, Offset> made;
+  made.offsets.assign(static_cast<std::size_t>(size) + 1, Offset{0});
+  visit([&](Index v, Index) { ++made.offsets[at(v) + 1]; });
+  for (std::size_t v = 1; v < made.offsets.size(); ++v) {
+    made.offsets[v] += made.offsets[v - 1];
+  }
+  made.vertices.resize(static_cast<std::size_t>(made.offsets.back()));
+  std::vector<Offset> next(made.offsets.begin(), made.offsets.end() - 1);
+  visit([&](Index v, Index element) { made.vertices[at(next[at(v)]++)] = element; });
+  return made;
+}
+
+}  // namespace sptrsv::detail

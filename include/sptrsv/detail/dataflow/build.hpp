@@ -1,0 +1,189 @@
+// The last step of an analysis: builds the path that was chosen.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "sptrsv/detail/dataflow/hybrid/hybrid_builder.hpp"
+#include "sptrsv/detail/dataflow/predict.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+/// The scratch memory of an analysis of systems of one matrix.
+struct analysis_scratch {
+  scratch_arena arena;
+  simt::scan_words words;
+
+  template <class Index, class Offset, class Executor>
+  analysis_scratch(const pattern_view<Index, Offset>& a, std::size_t systems, const Executor& on,
+                   memory_resource& from)
+      : arena(systems * arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), from, on.stream()),
+        words(arena) {}
+
+  /// `kept`: for arrays that the plan keeps.
+  [[nodiscard]] analysis_memory memory(memory_resource& kept) { return {kept, arena, &words}; }
+};
+
+/// Builds the plan of a draft, whose arrays it takes. If the path that was chosen turns out not to fit, the
+/// next one is chosen.
+template <class Policy, class Scalar, class Index, class Offset, class Executor>
+class plan_builder {
+  using predictor_type = predictor<Policy, Scalar, Index, Offset, Executor>;
+  using draft_type = typename predictor_type::draft_type;
+  using tuning = typename Policy::tuning;
+  using path_name = typename Policy::path_type;
+  using plan_type = typename draft_type::plan_type;
+  using row_per_thread_path = typename draft_type::row_per_thread_path;
+  using single_block_path = typename plan_type::single_block_path;
+  using partitioned_builder = typename draft_type::partitioned_builder;
+
+ public:
+  plan_builder(const predictor_type& with, draft_type& of)
+      : on_(with.on()), memory_(with.memory()), draft_(of), of_(of.of) {}
+
+  /// Returns nothing if no path is left; see path_choice. Synchronises.
+  std::optional<plan_type> build() {
+    while (draft_.chosen) {
+      const path_name taken = *draft_.chosen;
+      if (auto path = build_path(taken)) {
+        return describe(taken, std::move(*path));
+      }
+      draft_.chosen = predictor_type::choose(draft_);
+    }
+    return {};
+  }
+
+ private:
+  using path_type = typename plan_type::path_type;
+
+  /// Returns nothing, and makes the time of the path infinite, if the path does not fit.
+  std::optional<path_type> build_path(path_name taken) {
+    switch (taken) {
+      case path_name::single_block:
+        return build_single_block();
+      case path_name::hybrid:
+        return build_hybrid();
+      case path_name::partitioned:
+        return build_partitioned();
+      default:
+        return build_row_per_thread();
+    }
+  }
+
+  path_type build_single_block() {
+    const device_triangle<Index, Offset>& t = draft_.system.whole();
+    const single_block::planned_schedule& found = *draft_.schedule;
+    return single_block_path(*found.made, found.chosen.index, of_.max_rhs,
+                             copy_of(t.sources, on_, memory_.kept),
+                             copy_of(t.diagonal_sources, on_, memory_.kept), of_.form, on_, memory_.kept);
+  }
+
+  path_type build_row_per_thread() {
+    draft_.system.before_split = {};
+    if (!draft_.order && of_.has_level_order()) {
+      if (!draft_.system.levels) {
+        draft_.system.levels = levels_of_rows(draft_.system.rows(), on_, memory_);
+      }
+      draft_.order =
+          row_per_thread_path::order_rows(draft_.system.rows(), *draft_.system.levels, nullptr, on_, memory_);
+    }
+    if (draft_.system.levels) {
+      draft_.system.levels->free_rows();
+    }
+    return row_per_thread_path(std::move(draft_.system.split), of_.stored.size, of_.max_rhs,
+                               std::move(draft_.order), of_.form, on_, memory_);
+  }
+
+  std::optional<path_type> build_partitioned() {
+    draft_.order.reset();
+    draft_.system.before_split = {};
+    if (!draft_.layout) {
+      draft_.layout.emplace(draft_.search.best, on_, memory_);
+      if (!draft_.layout->lay_out(draft_.system.split, *draft_.system.levels)) {
+        draft_.layout.reset();
+        draft_.times.partitioned = path_times::never;
+        is_too_large_ = true;
+        return {};
+      }
+    }
+    draft_.system.split.triangle.columns = {};
+    draft_.system.levels->free_rows();
+    return draft_.layout->pack(draft_.system.split, of_.stored, of_.max_rhs, of_.form, memory_.kept);
+  }
+
+  std::optional<path_type> build_hybrid() {
+    auto& halves = *draft_.hybrid;
+    draft_.order.reset();
+    halves.halves.rest.levels.numbers = std::move(draft_.system.levels->numbers);
+    draft_.system.levels->free_rows();
+    partitioned_builder rest(halves.rest, on_, memory_);
+    auto path = hybrid::builder<row_per_thread_path, partitioned_builder, Index, Offset, Executor>(
+                    rest, of_.stored, of_.form, of_.max_rhs, on_, memory_)
+                    .build(draft_.system.split, std::move(halves.halves), std::move(halves.first_order));
+    if (!path) {  // this is rare: the triangle and its levels are not kept for it
+      draft_.times.hybrid = path_times::never;
+      draft_.hybrid.reset();
+      draft_.system = std::move(prepare(std::array{of_}, on_, memory_)[0]);
+      return {};
+    }
+    return std::move(*path);
+  }
+
+  plan_type describe(path_name taken, path_type&& path) const {
+    const auto choice = draft_.choice();
+    plan_type made{std::move(path)};
+    made.entries = draft_.system.entries + (of_.form.unit ? 0 : of_.stored.size);
+    made.longest_row = draft_.system.longest_row;
+    made.levels = draft_.levels();
+    made.nanoseconds = draft_.nanoseconds();
+    made.predictions = choice.predictions(taken, draft_.times);
+    if (of_.stored.size == 0) {
+      return made;
+    }
+    if (draft_.needs_no_path()) {
+      made.levels = 1;
+      made.text = "row_per_thread: no row needs another one";
+    } else if (taken == path_name::hybrid) {
+      made.text = choice.text(
+          "hybrid",
+          {{std::to_string(draft_.hybrid->first_levels) + " levels by row_per_thread",
+            draft_.hybrid->first_nanoseconds},
+           {std::to_string(draft_.system.levels->count - draft_.hybrid->first_levels) + " by partitioned",
+            draft_.hybrid->rest.nanoseconds},
+           {"all levels by one path", draft_.times.single_path(of_.limits)}});
+    } else if (is_too_large_) {
+      made.text =
+          choice.text("row_per_thread", {}) + "the packed slices of the partitioned path are too large";
+    } else if (!made.predictions.empty()) {
+      made.text =
+          choice.text(std::visit([](const auto& of) { return of.name; }, made.path), made.predictions);
+    }
+    if (made.levels == 0 && !draft_.system.has_partial_rows && made.is_row_per_thread()) {
+      made.levels = std::get<row_per_thread_path>(made.path).levels();
+    }
+    return made;
+  }
+
+  const Executor& on_;
+  const analysis_memory& memory_;
+  draft_type& draft_;
+  const typename draft_type::request_type& of_;
+  bool is_too_large_ = false;  ///< whether packed slices were
+};
+
+/// Returns the plan of a request; nothing if no path meets its limits. Synchronises.
+template <class Policy, class Scalar, class Index, class Offset, class Executor>
+auto plan_of(const request<Policy, Scalar, Index, Offset>& of, const Executor& on,
+             memory_resource& resource) {
+  analysis_scratch scratch(of.stored, 1, on, resource);
+  const predictor<Policy, Scalar, Index, Offset, Executor> with(on, scratch.memory(resource));
+  auto drafts = with.predict(of);
+  with.decide(drafts[0]);
+  return plan_builder<Policy, Scalar, Index, Offset, Executor>(with, drafts[0]).build();
+}
+
+}  // namespace sptrsv::detail::dataflow

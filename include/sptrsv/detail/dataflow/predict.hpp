@@ -1,0 +1,270 @@
+// The second step of an analysis: predicts the times of the paths, and chooses one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/base/host_team.hpp"
+#include "sptrsv/detail/dataflow/draft.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+/// Predicts and chooses, with the executor and the memory of an analysis.
+template <class Policy, class Scalar, class Index, class Offset, class Executor>
+class predictor {
+ public:
+  using draft_type = draft<Policy, Scalar, Index, Offset, Executor>;
+  using request_type = typename draft_type::request_type;
+  template <std::size_t N>
+  using drafts = std::array<draft_type, N>;
+
+  predictor(const Executor& on, const analysis_memory& memory) : on_(on), memory_(memory) {}
+
+  /// Prepares N systems that are stored in one matrix, and predicts all but the hybrid path; steps of two
+  /// share launches and waits. Synchronises.
+  drafts<1> predict(const request_type& of) const {
+    auto systems = prepare(std::array{of}, on_, memory_);
+    drafts<1> made{{{of, std::move(systems[0])}}};
+    predict(made);
+    return made;
+  }
+  drafts<2> predict(const std::array<request_type, 2>& of) const {
+    auto systems = prepare(of, on_, memory_);
+    drafts<2> made{{{of[0], std::move(systems[0])}, {of[1], std::move(systems[1])}}};
+    predict(made);
+    lay_out(made);
+    return made;
+  }
+
+  /// Predicts the hybrid path, and chooses. Synchronises.
+  void decide(draft_type& d) const {
+    predict_hybrid(d);
+    d.chosen = choose(d);
+  }
+  /// Returns the path by what is predicted.
+  static std::optional<typename Policy::path_type> choose(const draft_type& d) {
+    return d.needs_no_path() ? path_name::row_per_thread : d.choice()(d.times);
+  }
+
+  [[nodiscard]] const Executor& on() const { return on_; }
+  [[nodiscard]] const analysis_memory& memory() const { return memory_; }
+
+ private:
+  using tuning = typename Policy::tuning;
+  using path_name = typename Policy::path_type;
+  using row_per_thread_path = typename draft_type::row_per_thread_path;
+  using partitioned_search = partitioned::plan_search<tuning, Scalar, Index, Offset, Executor>;
+
+  template <std::size_t N>
+  void predict(drafts<N>& d) const {
+    predict_single_block(d);
+    std::array<draft_type*, N> left{};
+    std::size_t count = 0;
+    for (draft_type& of : d) {
+      if (of.needs_no_path() && of.of.stored.size > 0) {
+        of.times.row_per_thread = of.of.row_per_thread_nanoseconds(of.system.rows(), 1);
+      } else if (choose(of) != path_name::single_block) {
+        if (of.of.policy.exact_order) {
+          of.system.before_split = {};  // no path, and no other system, is made of it
+        }
+        if (predicts_partitioned(of)) {
+          left[count++] = &of;
+        }
+      }
+    }
+    if constexpr (N == 2) {
+      if (count == 2) {
+        predict_partitioned(std::array{left[0], left[1]});
+        return;
+      }
+    }
+    if (count == 1) {
+      predict_partitioned(std::array{left[0]});
+    }
+  }
+
+  /// Returns whether the single_block path is considered: by request, or for narrow levels. To count the
+  /// levels of long rows takes long, so they are counted only for small systems.
+  static bool predicts_single_block(const draft_type& d) {
+    const auto& system = d.system;
+    if (!d.of.has_schedule() || d.needs_no_path()) {
+      return false;
+    }
+    return d.of.policy.path == path_name::single_block ||
+           (d.of.by_time() && system.levels && d.of.is_narrow(system.levels->count) &&
+            (!system.has_partial_rows || system.entries <= tuning::partitioned_small_entries));
+  }
+  /// Makes the schedules of the single_block path on the host, at the same time.
+  template <std::size_t N>
+  void predict_single_block(drafts<N>& d) const {
+    std::vector<std::pair<draft_type*, single_block::host_rows<Index, Offset>>> wanted;
+    std::int64_t entries = 0;
+    for (draft_type& of : d) {
+      if (predicts_single_block(of)) {
+        wanted.emplace_back(&of, single_block::download_rows(of.system.whole(), on_));
+        entries += of.system.entries;
+      }
+    }
+    const std::size_t shared_limit = on_.shared_limit();
+    for_each_taken(static_cast<std::int64_t>(wanted.size()),
+                   wanted.size() > 1 && entries >= many_entries ? 2 : 1, [&](std::int64_t k, std::size_t) {
+                     auto& [of, rows] = wanted[static_cast<std::size_t>(k)];
+                     make_schedule(*of, rows, shared_limit);
+                   });
+  }
+  /// Makes the schedule for the rows of a triangle, unless another path is known to be faster. Calls no CUDA.
+  static void make_schedule(draft_type& d, const single_block::host_rows<Index, Offset>& rows,
+                            std::size_t shared_limit) {
+    const request_type& of = d.of;
+    const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
+    single_block::planned_schedule& found = d.schedule.emplace();
+    found.levels = levels.count();
+    if (of.by_time()) {
+      if (!of.is_narrow(found.levels)) {
+        return;
+      }
+      d.times.one_partition =
+          of.one_partition_nanoseconds(static_cast<std::int64_t>(rows.columns.size()), found.levels);
+    }
+    found.chosen = single_block::choose_shape<tuning>(
+        rows, levels, of.policy.path == path_name::single_block ? of.policy.shape : -1);
+    if (found.chosen.nanoseconds <= d.choice().single_block_limit(d.times)) {
+      found.made = single_block::make_schedule<tuning, Scalar>(rows, levels, found.chosen, shared_limit,
+                                                               of.form.reversed);
+    }
+    if (found.made) {
+      d.times.single_block = found.chosen.nanoseconds;
+    }
+  }
+
+  /// Returns whether the partitioned path is predicted: not if no plan can meet its limits.
+  static bool predicts_partitioned(const draft_type& d) {
+    return d.of.needs_levels() &&
+           (d.of.limits.row_per_thread > 0 ||
+            partitioned::least_nanoseconds<tuning>(d.system.levels->count) < d.of.limits.nanoseconds);
+  }
+  /// Searches the partitioned path, and predicts row_per_thread. Puts the rows in order behind the
+  /// predictions where row_per_thread is expected to be chosen.
+  template <std::size_t N>
+  void predict_partitioned(const std::array<draft_type*, N>& d) const {
+    const auto search_of = [&](std::size_t k) {
+      const request_type& of = d[k]->of;
+      const bool is_forced = of.policy.path == path_name::partitioned;
+      return partitioned_search({d[k]->system.rows(), *d[k]->system.levels, of.policy.partitions,
+                                 is_forced ? of.policy.shape : -1, of.max_rhs, 0, of.may_be_hybrid()},
+                                on_, memory_);
+    };
+    const auto behind = [&](std::size_t k) -> partitioned::work_behind {
+      draft_type& of = *d[k];
+      if (!of.of.expects_row_per_thread(of.system.rows(), of.system.levels->count)) {
+        return {};
+      }
+      return [this, &of](std::int64_t* slots) {
+        of.order = row_per_thread_path::order_rows(of.system.rows(), *of.system.levels, slots, on_, memory_);
+      };
+    };
+    partitioned_search first = search_of(0);
+    if constexpr (N == 1) {
+      d[0]->search = first.run(behind(0));
+    } else {
+      partitioned_search second = search_of(1);
+      auto found = partitioned_search::run_two(first, second, {behind(0), behind(1)});
+      d[0]->search = std::move(found[0]);
+      d[1]->search = std::move(found[1]);
+    }
+    for (draft_type* const of : d) {
+      of->times.partitioned = of->search.best.nanoseconds;
+      of->times.row_per_thread =
+          of->of.row_per_thread_nanoseconds(of->system.rows(), of->system.levels->count);
+      if (of->order) {
+        of->order->slots = of->search.word;
+      }
+      if (of->of.policy.row_per_thread_levels == 0 &&
+          of->search.hybrid_nanoseconds >= of->choice().hybrid_limit(of->times)) {
+        of->search.cells = {};  // no cut is worth a try
+      }
+    }
+  }
+
+  /// Cuts the levels in two and predicts both halves, if a hybrid path may be chosen.
+  void predict_hybrid(draft_type& d) const {
+    if (d.search.cells.size() == 0) {
+      return;
+    }
+    const request_type& of = d.of;
+    row_levels<Index>& levels = *d.system.levels;
+    const double limit = d.choice().hybrid_limit(d.times);
+    const partitioned_search whole({d.system.rows(), levels, of.policy.partitions, -1, of.max_rhs, 0, true},
+                                   on_, memory_);
+    const hybrid::level_cut cut = whole.cut(d.search, of.policy.row_per_thread_levels, limit);
+    d.search.cells = {};
+    if (cut.levels == 0 || cut.nanoseconds >= limit) {
+      return;
+    }
+    typename draft_type::hybrid_halves made{
+        cut_after_level(d.system.split, levels, cut.levels, cut.rows, on_, memory_.all_scratch()),
+        {},
+        {},
+        cut.levels,
+        0};
+    half_triangle<Index, Offset>& first = made.halves.first;
+    half_triangle<Index, Offset>& rest = made.halves.rest;
+    // The numbers of the rows begin with those of either half.
+    rest.levels.numbers = std::move(levels.numbers);
+    partitioned_search search({rest.split.triangle, rest.levels, of.policy.partitions,
+                               of.policy.path == path_name::hybrid ? of.policy.shape : -1, of.max_rhs,
+                               row_per_thread_path::rhs_together_for(of.max_rhs), false},
+                              on_, memory_);
+    const auto found = search.run([&](std::int64_t* slots) {
+      first.levels.numbers.swap(rest.levels.numbers);
+      made.first_order =
+          row_per_thread_path::order_rows(first.split.triangle, first.levels, slots, on_, memory_);
+      first.levels.numbers.swap(rest.levels.numbers);
+    });
+    levels.numbers = std::move(rest.levels.numbers);
+    made.first_order.slots = found.word;
+    made.rest = found.best;
+    made.first_nanoseconds = of.row_per_thread_nanoseconds(first.split.triangle, cut.levels);
+    const double nanoseconds = made.first_nanoseconds + made.rest.nanoseconds;
+    if (nanoseconds < limit) {
+      d.times.hybrid = nanoseconds;
+      d.hybrid = std::move(made);
+    }
+  }
+
+  /// Lays out the rows of small triangles that both take the partitioned path: the host waits once. Large
+  /// ones would need scratch memory for both.
+  void lay_out(drafts<2>& d) const {
+    for (const draft_type& of : d) {
+      if (of.of.stored.entries > entries_of_one_wait || !of.of.policy.exact_order ||
+          of.search.cells.size() > 0 || choose(of) != path_name::partitioned) {
+        return;
+      }
+    }
+    const auto units = make_buffer<std::uint64_t>(2, on_, memory_.scratch);
+    for (std::size_t k = 0; k < 2; ++k) {
+      d[k].layout.emplace(d[k].search.best, on_, memory_);
+      if (!d[k].layout->begin_layout(d[k].system.rows(), d[k].system.has_partial_rows, *d[k].system.levels,
+                                     units.data() + k)) {
+        d[k].layout.reset();
+        return;
+      }
+    }
+    std::uint64_t found[2];
+    on_.download(found, units.data(), sizeof(found));
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (!d[k].layout->end_layout(found[k])) {
+        d[k].layout.reset();  // it is laid out once more, and refused
+      }
+    }
+  }
+
+  const Executor& on_;
+  analysis_memory memory_;
+};
+
+}  // namespace sptrsv::detail::dataflow

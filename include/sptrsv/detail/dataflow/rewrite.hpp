@@ -1,0 +1,265 @@
+// Rewriting as one more candidate: the rows of a system are rewritten so that fewer hand-offs are left, and
+// the rewritten system is one more system, which is planned like any other.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/base/plan_text.hpp"
+#include "sptrsv/detail/dataflow/build.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/rewritten_system.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+/// Rewrites the system of a draft whose path is chosen, if that is predicted to be faster or the policy asks
+/// for it.
+template <class Policy, class Scalar, class Index, class Offset, class Executor>
+class rewriter {
+  using draft_type = draft<Policy, Scalar, Index, Offset, Executor>;
+  using request_type = typename draft_type::request_type;
+  using plan_type = typename draft_type::plan_type;
+  using path_name = typename Policy::path_type;
+  using tuning = typename Policy::tuning;
+  using elimination = row_elimination::rewritten_system<Scalar, Index, Offset, Executor>;
+  using by_levels_rows = typename elimination::by_levels;
+
+ public:
+  /// A way to rewrite that was tried. If it is not taken, there are no rows and no plan.
+  struct attempt {
+    std::unique_ptr<elimination> rows;  ///< with the present values
+    std::optional<plan_type> plan;      ///< of the rewritten system
+    std::string text;                   ///< whether rows are rewritten, and why
+  };
+
+  /// `values`: of the stored matrix. `memory`: of the draft.
+  rewriter(const draft_type& exact, const Scalar* values, const Executor& on, const analysis_memory& memory)
+      : exact_(exact),
+        of_(exact.of),
+        exact_nanoseconds_(exact.nanoseconds()),
+        levels_(exact.levels()),
+        most_levels_(std::max(levels_, exact.system.levels ? exact.system.levels->count : 0)),
+        values_(values),
+        on_(on),
+        memory_(memory) {}
+
+  /// Tries the ways that may pay, and returns the best one. Synchronises.
+  attempt best() const {
+    const Policy& policy = of_.policy;
+    if (policy.run_levels > 1) {
+      return by_levels(nullptr);
+    }
+    if (!of_.by_time()) {
+      return by_row_blocks();
+    }
+    if (exact_nanoseconds_ <= least_rewritten_nanoseconds()) {
+      return refused(
+          "no rewritten system can be solved faster, " +
+          to_text(std::vector<predicted_time>{{"predicted at least", least_rewritten_nanoseconds()},
+                                              {"as it is", exact_nanoseconds_}}));
+    }
+    if (most_levels_ < tuning::least_rewritten_levels) {
+      return refused("there are only " + std::to_string(most_levels_) + " levels");
+    }
+    const double left = levels_left();
+    attempt made;
+    if (left > tuning::rewritten_levels) {
+      made = refused("at least " + std::to_string(static_cast<int>(100 * left)) +
+                     " % of the levels would be left");
+    } else if (policy.run_levels == 1 || row_blocks_may_leave_less(left)) {
+      made = by_row_blocks();
+    }
+    return policy.run_levels == 1 ? std::move(made) : by_levels(&made);
+  }
+
+  /// Returns the predicted time of the right-hand sides of the rewritten system on its path.
+  [[nodiscard]] double rhs_nanoseconds(const elimination& rows, const plan_type& plan) const {
+    return rows.combinable() != nullptr && plan.combines_rhs(of_.max_rhs)
+               ? combine_nanoseconds(*rows.combinable())
+               : transform_nanoseconds(rows);
+  }
+
+ private:
+  static attempt refused(const std::string& why) { return {nullptr, {}, "not rewritten: " + why}; }
+
+  [[nodiscard]] row_elimination::limits limits(std::int64_t entries) const {
+    return {of_.policy.max_growth, std::max(1.0, of_.policy.max_fill), entries,
+            tuning::longest_rewritten_row};
+  }
+  /// Returns the share of the levels that would be left if the rows of a row block did not need each other; 0
+  /// if it was not counted.
+  [[nodiscard]] double levels_left() const {
+    const auto& levels = exact_.system.levels;
+    return levels && levels->count_of_blocks > 0
+               ? static_cast<double>(levels->count_of_blocks) / static_cast<double>(levels->count)
+               : 0;
+  }
+  /// Returns whether row blocks are tried before runs of levels, which mostly give the faster system: for
+  /// narrow systems and for short rows.
+  [[nodiscard]] bool row_blocks_may_leave_less(double left) const {
+    return exact_.chosen == path_name::single_block ||
+           (left > 0 && left <= tuning::few_rewritten_levels &&
+            static_cast<double>(exact_.system.entries) <=
+                tuning::entries_of_short_rows * static_cast<double>(of_.stored.size));
+  }
+
+  /// Rewrites the rows of row blocks.
+  attempt by_row_blocks() const {
+    auto rows = std::make_unique<elimination>(typename elimination::by_row_blocks(
+        exact_.system.whole(), values_, of_.form, limits(tuning::rewritten_entries), on_, memory_));
+    if (!are_enough(rows->rewritten())) {
+      return refused("only " + std::to_string(rows->rewritten()) + " rows could be");
+    }
+    time_limits times;
+    if (of_.by_time()) {
+      // On the row_per_thread path the new entries cost more than a level: they all need recent components.
+      times.nanoseconds = exact_nanoseconds_ - transform_nanoseconds(*rows);
+    }
+    return plan(std::move(rows), times);
+  }
+
+  /// Rewrites the rows of runs of levels. `before`: another way, which must be slower; null: the policy asks
+  /// for runs.
+  attempt by_levels(attempt* before) const {
+    const bool knows_levels = exact_.system.levels && !exact_.system.has_partial_rows;
+    by_levels_rows rows(
+        exact_.system.whole(), knows_levels ? &*exact_.system.levels : nullptr, values_, of_.form,
+        limits(tuning::rewritten_run_entries),
+        [&](std::int64_t levels) {
+          return of_.policy.run_levels > 1 ? of_.policy.run_levels : run_levels_for(levels);
+        },
+        on_, memory_);
+    attempt made = by_levels(std::move(rows), before);
+    if (before == nullptr || made.plan || before->text.empty()) {
+      return made;
+    }
+    before->text += before->plan ? "" : "; " + made.text;
+    return std::move(*before);
+  }
+  attempt by_levels(by_levels_rows&& rows, const attempt* before) const {
+    if (!are_enough(rows.rewritten())) {
+      return refused("only " + std::to_string(rows.rewritten()) + " rows could be");
+    }
+    time_limits times;
+    times.is_rewritten = true;
+    if (before != nullptr) {
+      times = run_limits(rows, *before);
+      if (!may_pay(rows, times)) {
+        return refused("runs of " + std::to_string(rows.run_levels()) + " levels would have " +
+                       std::to_string(rows.entries()) + " entries instead of " +
+                       std::to_string(rows.triangle().entries()));
+      }
+    }
+    auto system = std::make_unique<elimination>(std::move(rows));
+    system->make_pattern(on_, memory_);
+    return plan(std::move(system), times);
+  }
+  [[nodiscard]] std::int64_t run_levels_for(std::int64_t levels) const {
+    return of_.stored.size <= tuning::rows_of_narrow_level * levels ? tuning::narrow_run_levels
+                                                                    : tuning::run_levels;
+  }
+  /// Returns the limits of a system that is rewritten by levels: it must be faster than what was tried before
+  /// it, and than the system as it is.
+  [[nodiscard]] time_limits run_limits(const by_levels_rows& rows, const attempt& before) const {
+    const bool by_rows =
+        before.plan ? before.plan->is_row_per_thread() : exact_.chosen == path_name::row_per_thread;
+    const double now = before.plan ? before.plan->nanoseconds + rhs_nanoseconds(*before.rows, *before.plan)
+                                   : exact_nanoseconds_;
+    time_limits times;
+    times.is_rewritten = true;
+    times.nanoseconds =
+        (by_rows ? tuning::rewritten_gain_over_row_per_thread : tuning::rewritten_gain) * now -
+        transform_nanoseconds(rows);
+    times.row_per_thread = std::min((by_rows ? tuning::rewritten_gain_over_row_per_thread
+                                             : tuning::rewritten_gain_by_row_per_thread) *
+                                        now,
+                                    now - tuning::rewritten_row_per_thread_saving_ns) -
+                           (of_.max_rhs == 1 ? combine_nanoseconds(rows) : transform_nanoseconds(rows));
+    return times;
+  }
+  /// Returns whether a system that was rewritten by levels may meet one of the limits, before its pattern is
+  /// made and planned.
+  [[nodiscard]] bool may_pay(const by_levels_rows& rows, const time_limits& times) const {
+    const auto entries = static_cast<double>(rows.entries());
+    const std::int64_t least_levels = simt::ceil_div(rows.levels(), rows.run_levels());
+    const bool may_grow =
+        rows.run_levels() > tuning::run_levels || rows.triangle().longest_row > longest_whole_row<tuning> ||
+        entries <= tuning::rewritten_growth * static_cast<double>(rows.triangle().entries());
+    return (may_grow && partitioned::least_nanoseconds<tuning>(least_levels) < times.nanoseconds) ||
+           row_per_thread::solve_costs::of<tuning>(sizeof(Scalar), sizeof(Index), of_.max_rhs)
+                   .template rewritten_nanoseconds<tuning>(static_cast<double>(of_.stored.size), entries,
+                                                           static_cast<double>(least_levels)) <
+               times.row_per_thread;
+  }
+
+  /// Returns whether so many rows are rewritten that it may pay.
+  [[nodiscard]] bool are_enough(std::int64_t rewritten) const {
+    return rewritten * tuning::rows_per_rewritten >= of_.stored.size && rewritten > 0;
+  }
+
+  /// Plans the rewritten system and gives it its values. Refuses it if there is no plan within the limits, or
+  /// if the values are not finite.
+  attempt plan(std::unique_ptr<elimination> rows, const time_limits& times) const {
+    request_type request = of_;
+    request.policy.exact_order = true;  // nothing more is to be rewritten
+    request.stored = rows->pattern();
+    request.form = {{uplo::lower, of_.form.unit ? diag::unit : diag::non_unit, op::none, of_.max_rhs}, false};
+    request.limits = times;
+    auto plan = plan_of<Policy, Scalar, Index, Offset>(request, on_, memory_.kept);
+    std::string text = std::to_string(rows->rewritten()) + " of " + std::to_string(of_.stored.size) +
+                       " rows rewritten" + rows->kind();
+    if (!plan) {
+      return refused(times.any() ? "a solve with " + text + " is predicted to take longer"
+                                 : "the path cannot solve the rewritten system");
+    }
+    rows->make_values(on_, memory_.kept);
+    rows->update_values(values_, on_);
+    if (rows->first_grown_index(on_) >= 0) {
+      return refused("inverses are not finite");
+    }
+    if (levels_ > 0 && plan->levels > 0) {
+      text += ", levels " + std::to_string(levels_) + " to " + std::to_string(plan->levels);
+    }
+    if (times.any()) {
+      text += ", " + to_text(std::vector<predicted_time>{
+                         {"predicted", plan->nanoseconds + rhs_nanoseconds(*rows, *plan)},
+                         {"as it is", exact_nanoseconds_}});
+    }
+    rows->keep(on_, memory_.kept);
+    return {std::move(rows), std::move(plan), std::move(text)};
+  }
+
+  /// Returns the predicted time of computing the right-hand sides of the rewritten system.
+  template <class Rows>
+  [[nodiscard]] double transform_nanoseconds(const Rows& rows) const {
+    const double bytes = static_cast<double>(rows.transform_bytes()) * static_cast<double>(of_.max_rhs);
+    return tuning::transform_launch_ns + bytes * tuning::row_per_thread_byte_ns;
+  }
+  /// Returns the predicted time that a kernel needs to combine a right-hand side itself.
+  [[nodiscard]] static double combine_nanoseconds(const by_levels_rows& rows) {
+    return static_cast<double>(rows.combine_bytes()) * tuning::row_per_thread_byte_ns;
+  }
+  /// Returns a lower bound of the predicted time of a solve with rewritten rows: two launches, and the
+  /// right-hand sides read and written by the first one.
+  [[nodiscard]] double least_rewritten_nanoseconds() const {
+    const double bytes =
+        2.0 * static_cast<double>(of_.stored.size) * static_cast<double>(of_.max_rhs) * sizeof(Scalar);
+    return tuning::transform_launch_ns + bytes * tuning::row_per_thread_byte_ns +
+           std::min(tuning::partitioned_launch_ns, tuning::single_block_launch_ns);
+  }
+
+  const draft_type& exact_;
+  const request_type& of_;
+  double exact_nanoseconds_;
+  std::int64_t levels_;       ///< of the system; 0 if they were not counted
+  std::int64_t most_levels_;  ///< the same, or with the levels of partial rows, if these were counted
+  const Scalar* values_;
+  const Executor& on_;
+  const analysis_memory& memory_;
+};
+
+}  // namespace sptrsv::detail::dataflow
