@@ -24,7 +24,7 @@ using sptrsv::policy::triangle_kernel;
 /// The time of a launch that solves or multiplies one part.
 struct part_time {
   std::size_t number;  ///< of the part, counted over the parts with entries or pivots
-  const block::planned_part& part;
+  const block::part& part;
   const char* kernel;
   double microseconds;
 };
@@ -34,7 +34,7 @@ constexpr const char* names_of_squares[] = {"", "scalar_csr", "vector_csr", "sca
 
 /// Returns whether to measure a triangle with this kernel. The level-set kernel takes too long for many
 /// levels, the serial kernel (one thread block) for many rows.
-inline bool is_plausible(const block::planned_part& p, triangle_kernel kernel) {
+inline bool is_plausible(const block::part& p, triangle_kernel kernel) {
   const block::triangle_facts& t = p.triangle;
   switch (kernel) {
     case triangle_kernel::by_levels:
@@ -54,15 +54,15 @@ class part_runner {
   part_runner(const block::block_system<index, index>& system,
               const sptrsv::detail::device_values<scalar, executor>& numbers, const executor& on)
       : system_(system), numbers_(numbers), on_(on) {
-    const std::vector<scalar> ones(static_cast<std::size_t>(system.size), 1.0);
+    const std::vector<scalar> ones(static_cast<std::size_t>(system.triangle.size), 1.0);
     b_ = sptrsv::to_device(ones, cudaStream_t{});
     x_ = sptrsv::to_device(ones, cudaStream_t{});
     sums_ = sptrsv::buffer<scalar>(ones.size(), on.default_resource(), on.stream());
   }
 
   /// Returns microseconds.
-  double run(const block::planned_part& part) {
-    const std::vector<block::step>& all = system_.host_steps.steps;
+  double run(const block::part& part) {
+    const std::vector<block::step>& all = system_.plan.host_steps.steps;
     std::vector<block::step> steps(all.begin() + static_cast<std::ptrdiff_t>(part.first_step),
                                    all.begin() + static_cast<std::ptrdiff_t>(part.last_step));
     std::vector<std::int32_t> step_of_task;
@@ -76,28 +76,29 @@ class part_runner {
     const auto steps_there = sptrsv::to_device(steps, cudaStream_t{});
     const auto tasks_there = sptrsv::to_device(step_of_task, cudaStream_t{});
     const auto finished = sptrsv::to_device(std::vector<unsigned long long>(steps.size(), 0), cudaStream_t{});
-    const sptrsv::detail::double_buffer_storage<scalar> storage(system_.size, 1, on_, on_.default_resource());
+    const sptrsv::detail::double_buffer_storage<scalar> storage(system_.triangle.size, 1, on_,
+                                                                on_.default_resource());
     on_.fill_bytes(sums_.data(), 0, sums_.bytes());
     for (const auto values : storage.buffers().solved) {
       on_.fill_bytes(values, 0x3f,
-                     static_cast<std::size_t>(system_.size) * sizeof(scalar));  // any finite number
+                     static_cast<std::size_t>(system_.triangle.size) * sizeof(scalar));  // any finite number
       if (part.is_triangle) {
         on_.fill_bytes(values + part.first_row, 0xff,
                        static_cast<std::size_t>(part.triangle.rows) * sizeof(scalar));
       }
     }
-    const sptrsv::dense_view<const scalar> b(b_.data(), system_.size, 1, 1, system_.size);
-    const sptrsv::dense_view<scalar> x(x_.data(), system_.size, 1, 1, system_.size);
+    const sptrsv::dense_view<const scalar> b(b_.data(), system_.triangle.size, 1, 1, system_.triangle.size);
+    const sptrsv::dense_view<scalar> x(x_.data(), system_.triangle.size, 1, 1, system_.triangle.size);
     const block::block_params<scalar, index, index> params{
-        {system_.size, false, system_.offsets.data(), system_.columns.data(), numbers_.values(),
-         numbers_.diagonal(), system_.order.rows.data(), storage.buffers(), 1.0, b, x},
+        {system_.triangle.size, false, system_.triangle.row_offsets.data(), system_.triangle.columns.data(),
+         numbers_.values(), numbers_.diagonal(), system_.order.rows.data(), storage.buffers(), 1.0, b, x},
         sums_.data()};
     const auto launch = [&] {
       on_.launch<block_agent>(
           static_cast<std::uint32_t>(step_of_task.size()),
           {params, steps_there.data(), tasks_there.data(), static_cast<std::int64_t>(steps.size()) - 1,
-           system_.numbers.data(), system_.warps.first_solve_index.data(), system_.gates.data(),
-           system_.level_offsets.data(), finished.data()});
+           system_.plan.numbers.data(), system_.plan.warps.first.data(), system_.plan.gates.data(),
+           system_.plan.level_offsets.data(), finished.data()});
     };
     return microseconds_of(launch);
   }
@@ -125,12 +126,16 @@ inline void measure_parts(const sptrsv::detail::device_triangle<index, index>& t
     const auto system = block::system_builder<tuning, index, index, executor>(
                             kernels, on.resident_blocks<block_agent>(), on, on.default_resource())
                             .build(t, block::scheme::recursive, std::int64_t{1} << depth);
-    sptrsv::detail::device_values<scalar, executor> numbers(system.entries(), system.size, on,
-                                                            on.default_resource());
-    numbers.gather(stored, system.sources.data(), system.diagonal_sources.data(), false, on);
+    sptrsv::detail::device_values<scalar, executor> numbers(system.triangle.entries(), system.triangle.size,
+                                                            on, on.default_resource());
+    numbers.gather(stored, system.triangle.sources.data(), system.triangle.diagonal_sources.data(), false,
+                   on);
     part_runner runner(system, numbers, on);
-    for (std::size_t number = 0; number < system.host_steps.parts.size(); ++number) {
-      const block::planned_part& p = system.host_steps.parts[number];
+    std::size_t number = 0;
+    for (const block::part& p : system.plan.host_steps.parts) {
+      if (p.first_step == p.last_step) {
+        continue;
+      }
       if (!p.is_triangle || (has_triangle && is_plausible(p, kernels.triangle))) {
         visit({number, p, p.is_triangle ? names_of_triangles[kernel] : names_of_squares[kernel],
                runner.run(p)});
@@ -138,6 +143,7 @@ inline void measure_parts(const sptrsv::detail::device_triangle<index, index>& t
       if (!p.is_triangle && kernels.square == square_kernel::scalar_csr) {
         visit({number, p, vendor_kernel, vendor.run(system, numbers.values(), p, on)});
       }
+      ++number;
     }
   }
 }

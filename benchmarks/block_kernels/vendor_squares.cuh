@@ -79,12 +79,12 @@ class vendor_spmv {
   /// Returns the microseconds of the faster of CUSPARSE_SPMV_CSR_ALG1 and CUSPARSE_SPMV_CSR_ALG2, both
   /// preprocessed. `part`: a square of a recursive cut with all rows stored.
   double run(const sptrsv::detail::block::block_system<Index, Index>& system, const Scalar* values,
-             const sptrsv::detail::block::planned_part& part, const executor& on) {
+             const sptrsv::detail::block::part& part, const executor& on) {
     namespace cusparse = sptrsv::detail::cusparse;
     const std::int64_t rows = part.square.rows;
     const std::int64_t entries = part.square.entries;
-    const Index* const offsets =
-        system.offsets.data() + system.host_steps.steps[part.first_step].offsets + part.first_row;
+    const Index* const offsets = system.triangle.row_offsets.data() +
+                                 system.plan.host_steps.steps[part.first_step].offsets + part.first_row;
     Index first = 0;
     on.download(&first, offsets, sizeof(first));
     // The square is copied: cuSPARSE needs offsets that start at 0, and the arrays should be aligned.
@@ -92,22 +92,23 @@ class vendor_spmv {
     auto own_columns = make<Index>(entries, on);
     auto own_values = make<Scalar>(entries, on);
     sptrsv::detail::simt::for_each(on, rows + 1, shift_down<Index>{offsets, own_offsets.data(), first});
-    sptrsv::detail::simt::for_each(on, entries,
-                                   shift_down<Index>{system.columns.data() + first, own_columns.data(),
-                                                     static_cast<Index>(part.first_row - part.columns)});
+    sptrsv::detail::simt::for_each(
+        on, entries,
+        shift_down<Index>{system.triangle.columns.data() + first, own_columns.data(),
+                          static_cast<Index>(part.first_row - part.columns())});
     sptrsv::detail::simt::for_each(on, entries, shift_down<Scalar>{values + first, own_values.data(), 0});
-    auto x = sptrsv::to_device(std::vector<Scalar>(static_cast<std::size_t>(part.columns), 1), on.stream());
+    auto x = sptrsv::to_device(std::vector<Scalar>(static_cast<std::size_t>(part.columns()), 1), on.stream());
     auto y = sptrsv::to_device(std::vector<Scalar>(static_cast<std::size_t>(rows), 0), on.stream());
     cusparse::dense_vector x_there;
     cusparse::dense_vector y_there;
     constexpr cudaDataType type = cusparse::value_type<Scalar>;
-    cusparse::check(cusparseCreateDnVec(x_there.address(), part.columns, x.data(), type),
+    cusparse::check(cusparseCreateDnVec(x_there.address(), part.columns(), x.data(), type),
                     "cusparseCreateDnVec");
     cusparse::check(cusparseCreateDnVec(y_there.address(), rows, y.data(), type), "cusparseCreateDnVec");
     double least = std::numeric_limits<double>::infinity();
     for (const cusparseSpMVAlg_t algorithm : {CUSPARSE_SPMV_CSR_ALG1, CUSPARSE_SPMV_CSR_ALG2}) {
       cusparse::sparse_matrix square;  // holds the result of the preprocessing
-      cusparse::check(cusparseCreateCsr(square.address(), rows, part.columns, entries, own_offsets.data(),
+      cusparse::check(cusparseCreateCsr(square.address(), rows, part.columns(), entries, own_offsets.data(),
                                         own_columns.data(), own_values.data(), cusparse::index_type<Index>,
                                         cusparse::index_type<Index>, CUSPARSE_INDEX_BASE_ZERO, type),
                       "cusparseCreateCsr");

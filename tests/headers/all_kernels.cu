@@ -2,6 +2,7 @@
 #include <complex>
 #include <type_traits>
 
+#include "sptrsv/detail/any_solver/policy_list.hpp"
 #include "sptrsv/sptrsv.hpp"
 
 namespace {
@@ -16,18 +17,9 @@ void instantiate() {
 
 template <class Value>
 void instantiate_all() {
-  instantiate<sptrsv::policy::sync_free_warp, Value>();
-  instantiate<sptrsv::policy::sync_free_thread, Value>();
-  instantiate<sptrsv::policy::sync_free_fused, Value>();
-  instantiate<sptrsv::policy::level_set, Value>();
-  instantiate<sptrsv::policy::self_scheduled, Value>();
-  instantiate<sptrsv::policy::sync_free_column, Value>();
-  instantiate<sptrsv::policy::scheme, Value>();
-  instantiate<sptrsv::policy::dataflow, Value>();
-  instantiate<sptrsv::policy::recursive_block, Value>();
-  instantiate<sptrsv::policy::column_block, Value>();
-  instantiate<sptrsv::policy::row_block, Value>();
-  instantiate<sptrsv::policy::supernodal, Value>();
+  sptrsv::detail::for_each_policy(sptrsv::detail::device_policies{}, [](const auto& policy) {
+    instantiate<std::decay_t<decltype(policy)>, Value>();
+  });
   auto options = sptrsv::factors_options<Value>::ldl(sptrsv::op::transpose);
   options.transposed = sptrsv::op::transpose;
   auto factors =

@@ -124,7 +124,7 @@ ERRORS = (
         "rows that share a warp reset the buffer that they write",
         "parity",
         "sync_free_warp",
-        Edit(D + "papers/sync_free_warp/shared_agent.hpp", "start.half ^ 1u", "start.half"),
+        Edit(D + "papers/sync_free_warp/shared_rows.hpp", "start.half ^ 1u", "start.half"),
     ),
     # sync_free_thread and sync_free_fused
     error(
@@ -132,7 +132,7 @@ ERRORS = (
         "ticket",
         "sync_free_thread",
         Edit(
-            D + "papers/sync_free_thread/sync_free_thread_agent.hpp",
+            D + "papers/sync_free_thread/sync_free_thread_engine.hpp",
             "start.block * block_threads",
             "static_cast<std::int64_t>(ctx.block_rank()) * block_threads",
         ),
@@ -158,7 +158,7 @@ ERRORS = (
         "reset",
         "sync_free_thread",
         Edit(
-            D + "papers/sync_free_thread/sync_free_thread_agent.hpp",
+            D + "papers/sync_free_thread/sync_free_thread_engine.hpp",
             "p.system.buffers.reset(ctx, start.half ^ 1u, solve_index, start.rhs_to_reset, 0, 1);",
             "",
         ),
@@ -179,7 +179,7 @@ ERRORS = (
         "sync_free_fused drops the last warp",
         "bounds",
         "sync_free_fused",
-        Edit(D + "papers/sync_free_fused/sync_free_fused_agent.hpp", "number < p.warps", "number + 1 < p.warps"),
+        Edit(D + "papers/row_wise/task_agent.hpp", "number < p.warps", "number + 1 < p.warps"),
     ),
     # Counted unknowns: sync_free_column and self_scheduled.
     error(

@@ -15,11 +15,11 @@ STATEMENT = re.compile(
     re.MULTILINE,
 )
 
-# The programs whose kernels use a file, by the beginning of its path; the first one that fits.
+# The programs whose kernels use a file, by the beginning of its path; the first one that fits. The folder of a paper
+# has the name of its program.
 PROGRAMS_OF = {
     "analysis/": ("analysis",),
     "batched/": ("batched",),
-    "papers/block/": ("block",),
     "dataflow/partitioned/choose/": ("predictions",),
     "dataflow/partitioned/": ("partitioned",),
     "dataflow/row_elimination/": ("row_elimination", "row_elimination_rows"),
@@ -27,21 +27,14 @@ PROGRAMS_OF = {
     "dataflow/single_block/": ("single_block",),
     "distributed/": ("distributed",),
     "incomplete/": ("incomplete",),
-    "papers/level_set/": ("level_set",),
     "papers/row_wise/lane_rows": ("sync_free_thread", "sync_free_fused"),
     "papers/row_wise/": ("sync_free_warp", "sync_free_fused"),
-    "papers/scheme/": ("scheme",),
-    "papers/self_scheduled/": ("self_scheduled",),
     "simt/": ("analysis",),
     "sync/counted_unknowns": ("sync_free_column", "self_scheduled"),
     "sync/fenced_values": ("scheme",),
     "sync/tickets": ("analysis", "self_scheduled"),
     "supernodal/": ("supernodal", "supernodal_factors", "supernodal_merge"),
     "sync/": ("sync_free_warp",),
-    "papers/sync_free_column/": ("sync_free_column",),
-    "papers/sync_free_fused/": ("sync_free_fused",),
-    "papers/sync_free_thread/": ("sync_free_thread",),
-    "papers/sync_free_warp/": ("sync_free_warp",),
 }
 
 # Statements that may go without a wrong result, and why they stay; by the name of the removal.
@@ -80,7 +73,8 @@ def removals(root: Path) -> list[Error]:
             statement = match["statement"]
             seen[statement] = seen.get(statement, 0) + 1
             name = f"{inside}: {statement} #{seen[statement]}"
-            programs = next((p for prefix, p in PROGRAMS_OF.items() if inside.startswith(prefix)), None)
+            of_paper = (inside.split("/")[1],) if inside.startswith("papers/") else None
+            programs = next((p for prefix, p in PROGRAMS_OF.items() if inside.startswith(prefix)), of_paper)
             if programs is None:
                 raise SystemExit(f"error: removals.py names no program for {LIBRARY}/{inside}")
             edit = Edit(f"{LIBRARY}/{inside}", statement, "", at=match.start("statement"))

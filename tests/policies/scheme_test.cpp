@@ -62,7 +62,7 @@ TEST_F(Schemes, FencedFlagsOfEarlierSolvesAreNotTakenForThoseOfLaterOnes) {
     of.update_values(there.view().values, on);
     for (const std::int64_t jump : {-6, -4, -2, 0, 2, 4}) {
       auto scratch = of.make_workspace(on, on.default_resource());
-      auto* const tickets = &scratch.buffers.buffers().state->tickets;
+      auto* const tickets = &scratch.buffers().state->tickets;
       const auto solve = [&](std::int64_t columns, std::uint64_t seed) {
         const layout shape = column_major(p.size, columns);
         const auto b = random_vector<double>(static_cast<std::int64_t>(shape.extent), seed);
@@ -245,12 +245,13 @@ struct tiny_table {
   static constexpr const char* schemes[2] = {"ng=2", "ng=4 alpha_level=0"};
   static constexpr float mean[10] = {};
   static constexpr float deviation[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  static constexpr float weights_1[1][2][10] = {{{1}, {-1}}};
-  static constexpr float bias_1[1][2] = {{-2, 2}};
-  static constexpr float weights_2[1][2][2] = {{{1, 0}, {0, 1}}};
-  static constexpr float bias_2[1][2] = {};
-  static constexpr float weights_3[1][2][2] = {{{0, 1}, {1, 0}}};
-  static constexpr float bias_3[1][2] = {};
+  static constexpr int members = 1;
+  static constexpr float weights_1[2 * 10] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1};
+  static constexpr float bias_1[2] = {-2, 2};
+  static constexpr float weights_2[2 * 2] = {1, 0, 0, 1};
+  static constexpr float bias_2[2] = {};
+  static constexpr float weights_3[2 * 2] = {0, 1, 1, 0};
+  static constexpr float bias_3[2] = {};
 };
 
 /// Three networks that ignore their input: one gives the first scheme a high probability, two give the second
@@ -259,12 +260,13 @@ struct voting_table {
   static constexpr const char* schemes[2] = {"ng=2", "ng=4"};
   static constexpr float mean[10] = {};
   static constexpr float deviation[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  static constexpr float weights_1[3][2][10] = {};
-  static constexpr float bias_1[3][2] = {};
-  static constexpr float weights_2[3][2][2] = {};
-  static constexpr float bias_2[3][2] = {};
-  static constexpr float weights_3[3][2][2] = {};
-  static constexpr float bias_3[3][2] = {{100, 0}, {0, 1.1F}, {0, 1.1F}};
+  static constexpr int members = 3;
+  static constexpr float weights_1[3 * 2 * 10] = {};
+  static constexpr float bias_1[3 * 2] = {};
+  static constexpr float weights_2[3 * 2 * 2] = {};
+  static constexpr float bias_2[3 * 2] = {};
+  static constexpr float weights_3[3 * 2 * 2] = {};
+  static constexpr float bias_3[3 * 2] = {100, 0, 0, 1.1F, 0, 1.1F};
 };
 
 TEST(SchemeModel, TakesTheHighestScoreThatCanBeLaunched) {
@@ -294,13 +296,13 @@ TEST(SchemeModel, KnowsOnlySchemes) {
 
 TEST(SchemeQueues, GiveWhatComesNextToWhoHasLeast) {
   const detail::schemes::group_facts<int> facts{{5, 1, 1, 1, 1, 9}, {{}, {0}, {0, 1}, {}, {3}, {}}};
-  const auto balanced = detail::schemes::queue_maker<int>(facts, 0, 6, 2, 1).make(warp_scheduling::balance);
+  const auto balanced = detail::schemes::make_queues(facts, 0, 6, 2, 1, warp_scheduling::balance);
   EXPECT_EQ(balanced.first, (std::vector<int>{0, 1, 6}));
   EXPECT_EQ(balanced.queue, (std::vector<int>{0, 1, 2, 3, 4, 5}));
-  const auto near = detail::schemes::queue_maker<int>(facts, 0, 6, 2, 1).make(warp_scheduling::locality);
+  const auto near = detail::schemes::make_queues(facts, 0, 6, 2, 1, warp_scheduling::locality);
   EXPECT_EQ(near.first, (std::vector<int>{0, 3, 6}));  // 1 and 2 with 0, 4 with 3
   EXPECT_EQ(near.queue, (std::vector<int>{0, 1, 2, 3, 4, 5}));
-  const auto later = detail::schemes::queue_maker<int>(facts, 3, 3, 1, 2).make(warp_scheduling::locality);
+  const auto later = detail::schemes::make_queues(facts, 3, 3, 1, 2, warp_scheduling::locality);
   EXPECT_EQ(later.first, (std::vector<int>{0, 2, 3}));  // 4 is near 3, with the warp that has less
   EXPECT_EQ(later.queue, (std::vector<int>{0, 2, 1}));
 }

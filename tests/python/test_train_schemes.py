@@ -48,14 +48,10 @@ class Training(SchemesTest):
         self.assertEqual(status, 0, output)
         text = header.read_text(encoding="utf-8")
         self.assertEqual(set(re.findall(r'"(nw=[^"]*)"', text)), {WARP, LANE})
-        for declared in (
-            "mean[10]",
-            "weights_1[5][24][10]",
-            "weights_2[5][24][24]",
-            "weights_3[5][2][24]",
-            "bias_3[5][2]",
-        ):
-            self.assertIn(declared, text)
+        self.assertIn("members = 5", text)
+        sizes = {"mean": 10, "weights_1": 1200, "weights_2": 2880, "weights_3": 240, "bias_3": 10}
+        for name, size in sizes.items():
+            self.assertIn(f"{name}[{size}]", text)
         self.assertIn("24 systems on A GPU", text)
 
     def test_a_scheme_that_was_not_measured_is_not_satisfactory(self) -> None:

@@ -29,22 +29,6 @@ struct backward_error_result {
   [[nodiscard]] bool ok() const noexcept { return error <= bound; }
 };
 
-/// Computes the backward error of the solution `x`. All arrays are in host memory. The residual is computed
-/// in a wider type: double for float, long double for double.
-///
-/// @param a csr_view, csc_view or owning matrix.
-/// @param options the system; `max_rhs` is not used.
-/// @param b right-hand sides.
-/// @param x solutions, as many as right-hand sides.
-/// @param alpha factor of b.
-/// @throws error For the matrix, the errors of structure_of. For b and x, the errors of solver::solve, except
-///   that a stride may be 0, which repeats elements.
-template <class Matrix, class Value = typename Matrix::view_type::value_type>
-backward_error_result backward_error(const Matrix& a, const system_options& options,
-                                     dense_view<const detail::identity_t<Value>> b,
-                                     dense_view<const detail::identity_t<Value>> x,
-                                     detail::identity_t<Value> alpha = Value(1));
-
 namespace detail {
 
 /// Wider type for a real type: twice the digits of float; the widest type of the host for double.
@@ -74,11 +58,21 @@ struct wide_parts {
 
 }  // namespace detail
 
-template <class Matrix, class Value>
+/// Computes the backward error of the solution `x`. All arrays are in host memory. The residual is computed
+/// in a wider type: double for float, long double for double.
+///
+/// @param a csr_view, csc_view or owning matrix.
+/// @param options the system; `max_rhs` is not used.
+/// @param b right-hand sides.
+/// @param x solutions, as many as right-hand sides.
+/// @param alpha factor of b.
+/// @throws error For the matrix, the errors of structure_of. For b and x, the errors of solver::solve, except
+///   that a stride may be 0, which repeats elements.
+template <class Matrix, class Value = typename Matrix::view_type::value_type>
 backward_error_result backward_error(const Matrix& a, const system_options& options,
                                      dense_view<const detail::identity_t<Value>> b,
                                      dense_view<const detail::identity_t<Value>> x,
-                                     detail::identity_t<Value> alpha) {
+                                     detail::identity_t<Value> alpha = Value(1)) {
   using real = detail::real_t<Value>;
   using wide = detail::wide_parts<real>;
   const auto view = detail::view_of(a);

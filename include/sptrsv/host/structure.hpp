@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
-#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {
@@ -43,13 +41,10 @@ triangle_structure structure_of(const Matrix& a, const system_options& options =
   result.entries = static_cast<std::int64_t>(triangle.columns.size()) + view.rows;
   result.levels = levels.count();
   result.longest_row = triangle.longest_row();
+  result.longest_column = triangle.longest_column();
   for (std::int64_t l = 0; l < levels.count(); ++l) {
     const auto first = levels.level_offsets.begin() + l;
     result.widest_level = std::max<std::int64_t>(result.widest_level, first[1] - first[0]);
-  }
-  std::vector<std::int64_t> column_lengths(static_cast<std::size_t>(view.rows), 0);
-  for (const index column : triangle.columns) {
-    result.longest_column = std::max(result.longest_column, ++column_lengths[detail::at(column)]);
   }
   return result;
 }

@@ -28,6 +28,11 @@ enum class square_kernel {
 };
 
 /// How the kernels of the blocks are chosen.
+///
+/// The whole triangle is renumbered in level order, and each diagonal block again by its own levels. Diagonal
+/// blocks are solved level by level, by rows that poll one another, or by one thread block; the blocks
+/// between them are multiplied with one thread or several threads for each row. All steps are one launch.
+/// Additions are done in a fixed order: the result is the same in every bit from solve to solve.
 struct block_kernels {
   block_selector selector = block_selector::fitted;    ///< used where a kernel is `chosen`
   triangle_kernel triangle = triangle_kernel::chosen;  ///< for all diagonal blocks

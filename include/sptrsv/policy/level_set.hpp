@@ -71,6 +71,3 @@ using level_set = basic_level_set<>;
 }  // namespace sptrsv
 
 #include "sptrsv/detail/papers/level_set/level_set_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

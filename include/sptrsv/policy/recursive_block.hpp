@@ -11,11 +11,7 @@ namespace sptrsv::policy {
 /// them, and the triangles are divided in the same way, `depth` times. The solve is a loop over 2^depth
 /// triangles and 2^depth - 1 squares. The reads of x and the updates of sums grow with the depth only.
 ///
-/// The whole triangle is renumbered in level order, and each diagonal block again by its own levels. Diagonal
-/// blocks are solved level by level, by rows that poll one another, or by one thread block; the blocks
-/// between them are multiplied with one thread or several threads for each row. `kernels` says what chooses
-/// the kernels. All steps are one launch. Additions are done in a fixed order: the result is the same in
-/// every bit from solve to solve.
+/// block_kernels says how the blocks are solved.
 ///
 /// @tparam Tuning block_tuning, or a struct derived from it.
 template <class Tuning = block_tuning>
@@ -38,7 +34,4 @@ using recursive_block = basic_recursive_block<>;
 
 }  // namespace sptrsv::policy
 
-#include "sptrsv/detail/papers/block/recursive_block_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif
+#include "sptrsv/detail/papers/block/block_engine.hpp"

@@ -11,11 +11,7 @@ namespace sptrsv::policy {
 /// components of x of the earlier blocks. The algorithm updates each sum once, and reads a component of x
 /// once for each block below its own.
 ///
-/// The whole triangle is renumbered in level order, and each diagonal block again by its own levels. Diagonal
-/// blocks are solved level by level, by rows that poll one another, or by one thread block; the blocks
-/// between them are multiplied with one thread or several threads for each row. `kernels` says what chooses
-/// the kernels. All steps are one launch. Additions are done in a fixed order: the result is the same in
-/// every bit from solve to solve.
+/// block_kernels says how the blocks are solved.
 ///
 /// @tparam Tuning block_tuning, or a struct derived from it.
 template <class Tuning = block_tuning>
@@ -37,7 +33,4 @@ using row_block = basic_row_block<>;
 
 }  // namespace sptrsv::policy
 
-#include "sptrsv/detail/papers/block/row_block_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif
+#include "sptrsv/detail/papers/block/block_engine.hpp"

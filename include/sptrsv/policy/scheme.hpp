@@ -67,6 +67,3 @@ using scheme = basic_scheme<>;
 }  // namespace sptrsv
 
 #include "sptrsv/detail/papers/scheme/scheme_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

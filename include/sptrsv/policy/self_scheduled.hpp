@@ -69,6 +69,3 @@ using self_scheduled = basic_self_scheduled<>;
 }  // namespace sptrsv
 
 #include "sptrsv/detail/papers/self_scheduled/self_scheduled_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

@@ -59,6 +59,3 @@ using sync_free_column = basic_sync_free_column<>;
 }  // namespace sptrsv
 
 #include "sptrsv/detail/papers/sync_free_column/sync_free_column_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

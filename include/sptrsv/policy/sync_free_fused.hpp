@@ -53,6 +53,3 @@ using sync_free_fused = basic_sync_free_fused<>;
 }  // namespace sptrsv
 
 #include "sptrsv/detail/papers/sync_free_fused/sync_free_fused_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

@@ -61,6 +61,3 @@ using sync_free_thread = basic_sync_free_thread<>;
 }  // namespace sptrsv
 
 #include "sptrsv/detail/papers/sync_free_thread/sync_free_thread_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

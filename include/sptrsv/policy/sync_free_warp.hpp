@@ -62,6 +62,3 @@ using sync_free_warp = basic_sync_free_warp<>;
 }  // namespace sptrsv
 
 #include "sptrsv/detail/papers/sync_free_warp/sync_free_warp_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

@@ -12,64 +12,40 @@ namespace sptrsv {
 
 namespace detail::schemes {
 
-/// Returns a scheme with these settings.
-inline scheme task_shape(bool reorder, int sub_warps, int together_above, node_merging merge, int rows,
-                         int entries) {
-  scheme s;
-  s.reorder = reorder;
-  s.sub_warps = sub_warps;
-  s.together_above = together_above;
-  s.merge = merge;
-  s.merge_rows = rows;
-  s.merge_entries = entries;
-  return s;
-}
-
 /// Returns the ways to share rows among lanes: the part of a scheme that depends on the lengths of the rows.
 inline std::vector<scheme> task_shapes(bool reorder) {
-  std::vector<scheme> made;
-  const auto add = [&](int sub_warps, int together_above, node_merging merge, int rows, int entries) {
-    made.push_back(task_shape(reorder, sub_warps, together_above, merge, rows, entries));
+  constexpr int inf = scheme::unlimited;
+  std::vector<scheme> made{
+      {16, 1, 1, reorder, node_merging::none, 1, 1},        // one warp for each row
+      {16, 1, inf, reorder, node_merging::fixed, 32, 1},    // one lane for each row
+      {16, 1, 8, reorder, node_merging::average, 32, 8},    // one of these, decided for 32 rows
+      {16, 1, 8, reorder, node_merging::threshold, 32, 8},  // long rows are nodes of their own
   };
-  add(1, 1, node_merging::none, 1, 1);                    // one warp for each row
-  add(1, scheme::unlimited, node_merging::fixed, 32, 1);  // one lane for each row
-  add(1, 8, node_merging::average, 32, 8);                // one of these, decided for 32 rows
-  add(1, 8, node_merging::threshold, 32, 8);              // long rows are nodes of their own
   if (reorder) {
-    add(4, 1, node_merging::none, 1, 1);   // 8 lanes for each row
-    add(8, 1, node_merging::none, 1, 1);   // 4 lanes for each row
-    add(32, 0, node_merging::none, 1, 1);  // one lane for each row of one level
+    made.push_back({16, 4, 1, true, node_merging::none, 1, 1});   // 8 lanes for each row
+    made.push_back({16, 8, 1, true, node_merging::none, 1, 1});   // 4 lanes for each row
+    made.push_back({16, 32, 0, true, node_merging::none, 1, 1});  // one lane for each row of one level
   } else {
-    add(4, 1, node_merging::fixed, 4, 1);
-    add(4, scheme::unlimited, node_merging::fixed, 8, 1);
+    made.push_back({16, 4, 1, false, node_merging::fixed, 4, 1});
+    made.push_back({16, 4, inf, false, node_merging::fixed, 8, 1});
   }
   return made;
 }
 
 /// Returns further schemes, whose settings lie between those that are combined with all others.
 inline std::vector<scheme> further_schemes() {
-  std::vector<scheme> made;
-  const auto add = [&](int active_warps, const scheme& shape) {
-    made.push_back(shape);
-    made.back().active_warps = active_warps;
-  };
+  constexpr int inf = scheme::unlimited;
   constexpr auto none = node_merging::none;
   constexpr auto fixed = node_merging::fixed;
   constexpr auto threshold = node_merging::threshold;
-  for (const bool reorder : {false, true}) {
-    add(8, task_shape(reorder, 1, 1, none, 1, 1));  // one warp for each row
-    add(32, task_shape(reorder, 32, scheme::unlimited, none, 1,
-                       1));  // one lane for each row; lanes do not wait for one another
-  }
-  add(2, task_shape(false, 1, 1, none, 1, 1));
-  add(16, task_shape(true, 32, scheme::unlimited, none, 1, 1));
-  add(32, task_shape(true, 16, 1, none, 1, 1));  // 2 lanes for each row
-  add(32, task_shape(false, 2, scheme::unlimited, fixed, 16, 1));
-  add(32, task_shape(false, 8, scheme::unlimited, fixed, 4, 1));
-  add(8, task_shape(false, 1, 8, threshold, 32, 8));
-  add(16, task_shape(false, 1, 8, threshold, 8, 8));
-  add(16, task_shape(false, 1, 16, threshold, 32, 16));
-  return made;
+  return {{8, 1, 1, false, none, 1, 1},      // one warp for each row
+          {32, 32, inf, false, none, 1, 1},  // one lane for each row; lanes do not wait for one another
+          {8, 1, 1, true, none, 1, 1},          {32, 32, inf, true, none, 1, 1},
+          {2, 1, 1, false, none, 1, 1},         {16, 32, inf, true, none, 1, 1},
+          {32, 16, 1, true, none, 1, 1},  // 2 lanes for each row
+          {32, 2, inf, false, fixed, 16, 1},    {32, 8, inf, false, fixed, 4, 1},
+          {8, 1, 8, false, threshold, 32, 8},   {16, 1, 8, false, threshold, 8, 8},
+          {16, 1, 16, false, threshold, 32, 16}};
 }
 
 }  // namespace detail::schemes

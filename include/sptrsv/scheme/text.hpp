@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 
 #include "sptrsv/scheme/scheme.hpp"
 
@@ -15,30 +16,40 @@ namespace sptrsv {
 
 namespace detail::schemes {
 
-/// Calls `visit(name, value, is_number)` for all settings, in order. `value` is a text; `is_number` says
-/// whether JSON writes it as a number.
-template <class Visit>
-void for_each_setting(const scheme& s, Visit visit) {
-  const auto number = [&](const char* name, int v) {
-    visit(name, v == scheme::unlimited ? std::string("inf") : std::to_string(v), v != scheme::unlimited);
-  };
-  const auto word = [&](const char* name, std::string_view v) { visit(name, std::string(v), false); };
-  number("nw", s.active_warps);
-  number("ng", s.sub_warps);
-  number("sw_rnnz", s.together_above);
+/// Calls visit(name, member) for all settings, in order. The member of `trans` is the scheme itself.
+template <class Scheme, class Visit>
+void for_each_setting(Scheme& s, Visit visit) {
+  visit("nw", s.active_warps);
+  visit("ng", s.sub_warps);
+  visit("sw_rnnz", s.together_above);
+  visit("trans", s);
+  visit("group", s.grouping);
+  visit("warps", s.warps);
+  visit("alpha_level", s.alpha_level);
+  visit("signal", s.signal);
+  visit("buffered", s.buffered);
+  visit("early_division", s.early_division);
+}
+
+constexpr const auto& names_of(node_grouping) { return grouping_names; }
+constexpr const auto& names_of(warp_scheduling) { return warps_names; }
+constexpr const auto& names_of(hand_off) { return signal_names; }
+constexpr const auto& names_of(bool) { return switch_names; }
+
+inline std::string text_of(int v) { return v == scheme::unlimited ? "inf" : std::to_string(v); }
+template <class Choice>
+std::string text_of(Choice v) {
+  return std::string(names_of(v).of(v));
+}
+/// Returns the value of `trans`.
+inline std::string text_of(const scheme& s) {
   std::string trans = s.reorder ? "reorder" : "";
   if (s.merge != node_merging::none) {
     trans += (trans.empty() ? "" : "+") + std::string(merging_names.of(s.merge)) + "(" +
              std::to_string(s.merge_rows);
     trans += s.merge == node_merging::fixed ? ")" : "," + std::to_string(s.merge_entries) + ")";
   }
-  word("trans", trans.empty() ? "none" : trans);
-  word("group", grouping_names.of(s.grouping));
-  word("warps", warps_names.of(s.warps));
-  number("alpha_level", s.alpha_level);
-  word("signal", signal_names.of(s.signal));
-  word("buffered", switch_names.of(s.buffered));
-  word("early_division", switch_names.of(s.early_division));
+  return trans.empty() ? "none" : trans;
 }
 
 /// Throws the error for a text that is not a scheme.
@@ -88,34 +99,27 @@ inline void set_transformation(scheme& s, std::string_view text) {
   }
 }
 
+inline void set_member(int& member, std::string_view name, std::string_view text) {
+  member = number_of(name, text);
+}
+inline void set_member(scheme& s, std::string_view, std::string_view text) { set_transformation(s, text); }
+template <class Choice>
+void set_member(Choice& member, std::string_view name, std::string_view text) {
+  if (!names_of(member).find(text, member)) {
+    refuse(std::string(name) + "=" + std::string(text));
+  }
+}
+
 /// Sets one setting.
 inline void set(scheme& s, std::string_view name, std::string_view text) {
-  const auto known = [&](bool found) {
-    if (!found) {
-      refuse(std::string(name) + "=" + std::string(text));
+  bool is_known = false;
+  for_each_setting(s, [&](std::string_view known, auto& member) {
+    if (name == known) {
+      is_known = true;
+      set_member(member, name, text);
     }
-  };
-  if (name == "nw") {
-    s.active_warps = number_of(name, text);
-  } else if (name == "ng") {
-    s.sub_warps = number_of(name, text);
-  } else if (name == "sw_rnnz") {
-    s.together_above = number_of(name, text);
-  } else if (name == "trans") {
-    set_transformation(s, text);
-  } else if (name == "group") {
-    known(grouping_names.find(text, s.grouping));
-  } else if (name == "warps") {
-    known(warps_names.find(text, s.warps));
-  } else if (name == "alpha_level") {
-    s.alpha_level = number_of(name, text);
-  } else if (name == "signal") {
-    known(signal_names.find(text, s.signal));
-  } else if (name == "buffered") {
-    known(switch_names.find(text, s.buffered));
-  } else if (name == "early_division") {
-    known(switch_names.find(text, s.early_division));
-  } else {
+  });
+  if (!is_known) {
     refuse("a setting '" + std::string(name) + "'");
   }
 }
@@ -144,8 +148,8 @@ class reader {
 /// Returns all settings as `name=value`, separated by blanks.
 inline std::string to_string(const scheme& s) {
   std::string text;
-  detail::schemes::for_each_setting(s, [&](const char* name, const std::string& value, bool) {
-    text += (text.empty() ? "" : " ") + std::string(name) + "=" + value;
+  detail::schemes::for_each_setting(s, [&](const char* name, const auto& member) {
+    text += (text.empty() ? "" : " ") + std::string(name) + "=" + detail::schemes::text_of(member);
   });
   return text;
 }
@@ -153,7 +157,9 @@ inline std::string to_string(const scheme& s) {
 /// Returns a JSON object with the same names; `inf` is a string.
 inline std::string to_json(const scheme& s) {
   std::string text;
-  detail::schemes::for_each_setting(s, [&](const char* name, const std::string& value, bool is_number) {
+  detail::schemes::for_each_setting(s, [&](const char* name, const auto& member) {
+    const std::string value = detail::schemes::text_of(member);
+    const bool is_number = std::is_same_v<std::decay_t<decltype(member)>, int> && value != "inf";
     text += std::string(text.empty() ? "{" : ", ") + "\"" + name +
             "\": " + (is_number ? value : "\"" + value + "\"");
   });

@@ -116,9 +116,9 @@ void expect_sound(const triangle& t, const thread_schedule& s) {
   ASSERT_EQ(s.list_offsets.size(), workers + 1);
   ASSERT_EQ(s.list_tasks.size(), s.tasks());
   for (std::size_t w = 0; w < workers; ++w) {
-    for (std::size_t i = s.list_offsets[w]; i < s.list_offsets[w + 1]; ++i) {
+    for (std::size_t i = at(s.list_offsets[w]); i < at(s.list_offsets[w + 1]); ++i) {
       EXPECT_EQ(at(s.task_workers[at(s.list_tasks[i])]), w);
-      EXPECT_TRUE(i == s.list_offsets[w] || s.list_tasks[i - 1] < s.list_tasks[i]);
+      EXPECT_TRUE(i == at(s.list_offsets[w]) || s.list_tasks[i - 1] < s.list_tasks[i]);
     }
   }
   std::vector<int> worker_of(n, -1);

@@ -113,7 +113,7 @@ class Model:
     biases: list[np.ndarray]
 
     def order(self, features: np.ndarray) -> np.ndarray:
-        """Returns the schemes by falling likelihood, as likeliest_schemes of include/sptrsv/detail/papers/scheme/model.hpp."""
+        """Returns the schemes by falling likelihood, as likeliest_schemes of detail/papers/scheme/model.hpp."""
         start = (np.log1p(features) - self.mean) / self.deviation
         likely = np.zeros((len(features), self.biases[-1].shape[1]))
         for member in range(len(self.biases[0])):
@@ -259,34 +259,26 @@ def best_single(data: Data) -> Quality:
 
 def number(value: float) -> str:
     text = f"{value:.4g}"
-    return (text if any(c in text for c in ".en") else text + ".0") + "f"
+    text = text if any(c in text for c in ".en") else text + "."
+    return (text[1:] if text.startswith("0.") else text.replace("-0.", "-.")) + "f"
 
 
-def wrapped(items: Sequence[str], indent: str, width: int = 112) -> str:
-    lines, line = [], indent
-    for item in items:
-        if len(line) + len(item) + 2 > width and line.strip():
-            lines.append(line.rstrip())
-            line = indent
-        line += item + ", "
-    return "\n".join([*lines, line.rstrip().rstrip(",")])
-
-
-def array_of(name: str, values: np.ndarray) -> str:
-    shape = "".join(f"[{n}]" for n in values.shape)
-    return f"  static constexpr float {name}{shape} = {{\n{body_of(values)}}};\n"
-
-
-def body_of(values: np.ndarray, indent: str = "      ") -> str:
-    if values.ndim == 1:
-        return wrapped([number(v) for v in values], indent)
-    return ",\n".join(f"{indent}{{\n{body_of(row, indent + '  ')}}}" for row in values)
+def array_of(name: str, values: np.ndarray, width: int = 120) -> str:
+    """Returns the declaration of a flat array, with as many elements in a line as fit."""
+    lines = [""]
+    for value in values.flat:
+        item = number(value) + ","
+        if len(lines[-1]) + len(item) > width:
+            lines.append("")
+        lines[-1] += item
+    return f"  static constexpr float {name}[{values.size}] = {{\n" + "\n".join(lines).rstrip(",") + "};\n"
 
 
 def header(model: Model, schemes: Sequence[str], origin: str) -> str:
     texts = ",\n".join(f'      "{scheme}"' for scheme in schemes)
     parts = [
         "// The constants of the model of policy::scheme. Written by `python3 benchmarks/python train-schemes`.",
+        "// Weights are by member, output and input, biases by member and output.",
         f"// {origin}",
         "// clang-format off",
         "#pragma once",
@@ -295,6 +287,7 @@ def header(model: Model, schemes: Sequence[str], origin: str) -> str:
         "",
         "struct model_table {",
         f"  static constexpr const char* schemes[{len(schemes)}] = {{\n{texts}}};",
+        f"  static constexpr int members = {len(model.biases[0])};",
         array_of("mean", model.mean)
         + array_of("deviation", model.deviation)
         + "".join(

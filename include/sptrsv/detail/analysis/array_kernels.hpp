@@ -66,4 +66,28 @@ struct write_iota {
   }
 };
 
+/// to[before[i]] = value(ctx, i) for the elements that are marked: those with before[i + 1] > before[i].
+template <class Count, class Value, class T>
+struct keep_marked {
+  const Count* before;  ///< number of marks before each element, and of all marks
+  Value value;
+  T* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    const Count at = ctx.load_constant(before + i);
+    if (ctx.load_constant(before + i + 1) != at) {
+      ctx.store(to + at, static_cast<T>(value(ctx, i)));
+    }
+  }
+};
+
+/// Returns i.
+struct own_index {
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t operator()(Context&, std::int64_t i) const {
+    return i;
+  }
+};
+
 }  // namespace sptrsv::detail::array_kernels

@@ -172,7 +172,7 @@ struct in_degrees {
 
 /// Counts the entries of the rows, one thread per entry (Liu et al., Algorithm 2, lines 4 to 6).
 template <class Index, class Offset>
-struct count_in_degrees {
+struct add_in_degrees {
   std::int64_t size;
   const Offset* column_offsets;
   const Index* rows;
@@ -190,23 +190,22 @@ struct count_in_degrees {
   }
 };
 
-/// Counts the in-degrees in one pass over the entries. `block` is the number of unknowns that one thread
-/// block solves, or 0. Synchronises.
+/// Counts the in-degrees in one pass over the entries: how often each row occurs in `rows`. `block` is the
+/// number of unknowns that one thread block solves, or 0; then `column_offsets` may be null. Synchronises.
 template <class Index, class Offset, class Executor>
-in_degrees<Index> count_in_degrees_on_device(const device_columns<Index, Offset>& c, std::int64_t block,
-                                             const Executor& on, memory_resource& resource) {
-  const auto size = static_cast<std::size_t>(c.size);
+in_degrees<Index> count_in_degrees(std::int64_t size, const Offset* column_offsets, const buffer<Index>& rows,
+                                   std::int64_t block, const Executor& on, memory_resource& resource) {
   in_degrees<Index> result;
-  result.total = buffer<Index>(size, resource, on.stream());
-  result.inside = buffer<Index>(block > 0 ? size : 0, resource, on.stream());
+  result.total = make_buffer<Index>(size, on, resource);
+  result.inside = make_buffer<Index>(block > 0 ? size : 0, on, resource);
   const buffer<std::int64_t> longest(1, resource, on.stream());
   on.fill_bytes(result.total.data(), 0, result.total.bytes());
   on.fill_bytes(result.inside.data(), 0, result.inside.bytes());
   on.fill_bytes(longest.data(), 0, longest.bytes());
-  simt::for_each(on, c.entries(),
-                 count_in_degrees<Index, Offset>{c.size, c.column_offsets.data(), c.rows.data(), block,
-                                                 result.total.data(), result.inside.data()});
-  simt::find_largest(on, c.size, array_kernels::element_of<Index>{result.total.data()}, longest.data());
+  simt::for_each(on, static_cast<std::int64_t>(rows.size()),
+                 add_in_degrees<Index, Offset>{size, column_offsets, rows.data(), block, result.total.data(),
+                                               result.inside.data()});
+  simt::find_largest(on, size, array_kernels::element_of<Index>{result.total.data()}, longest.data());
   on.download(&result.longest, longest.data(), sizeof(result.longest));
   return result;
 }

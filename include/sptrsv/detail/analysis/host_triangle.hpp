@@ -74,10 +74,24 @@ struct host_triangle {
   /// By row: index of the diagonal entry in the stored matrix; empty if the diagonal is unit.
   std::vector<Offset> diagonal_sources;
 
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(row_offsets.size()) - 1; }
+  /// Returns the number of entries of a row.
+  [[nodiscard]] std::int64_t length(Index row) const {
+    return static_cast<std::int64_t>(row_offsets[at(row) + 1] - row_offsets[at(row)]);
+  }
   [[nodiscard]] std::int64_t longest_row() const {
-    Offset longest = 0;
-    for (std::size_t r = 1; r < row_offsets.size(); ++r) {
-      longest = std::max(longest, static_cast<Offset>(row_offsets[r] - row_offsets[r - 1]));
+    std::int64_t longest = 0;
+    for (std::int64_t row = 0; row < size(); ++row) {
+      longest = std::max(longest, length(static_cast<Index>(row)));
+    }
+    return longest;
+  }
+  /// Returns the number of entries of the longest column.
+  [[nodiscard]] std::int64_t longest_column() const {
+    std::vector<std::int64_t> lengths(at(size()), 0);
+    std::int64_t longest = 0;
+    for (const Index column : columns) {
+      longest = std::max(longest, ++lengths[at(column)]);
     }
     return longest;
   }
@@ -156,23 +170,29 @@ struct host_levels {
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(level_offsets.size()) - 1; }
 };
 
-/// Writes the level of each row to `level_of_row` and returns the number of levels. Linear time.
+/// Writes the levels of the rows [first, end), which start at `first_level`; rows before `first` have smaller
+/// levels. Returns one more than the largest level. Linear time.
 template <class Index, class Offset>
-std::int64_t find_levels(const std::vector<Offset>& row_offsets, const std::vector<Index>& columns,
-                         std::vector<Index>& level_of_row) {
-  const std::size_t size = row_offsets.size() - 1;
-  level_of_row.assign(size, Index{0});
-  Index count = 0;
-  for (std::size_t r = 0; r < size; ++r) {
-    Index level = 0;
+Index find_levels(const std::vector<Offset>& row_offsets, const std::vector<Index>& columns,
+                  std::size_t first, std::size_t end, Index first_level, std::vector<Index>& level_of_row) {
+  Index count = first_level;
+  for (std::size_t r = first; r < end; ++r) {
+    Index level = first_level;
     for (Offset e = row_offsets[r]; e < row_offsets[r + 1]; ++e) {
-      const auto column = static_cast<std::size_t>(columns[at(e)]);
-      level = std::max(level, static_cast<Index>(level_of_row[column] + 1));
+      level = std::max(level, static_cast<Index>(level_of_row[at(columns[at(e)])] + 1));
     }
     level_of_row[r] = level;
     count = std::max(count, static_cast<Index>(level + 1));
   }
   return count;
+}
+
+/// Writes the level of each row to `level_of_row` and returns the number of levels. Linear time.
+template <class Index, class Offset>
+std::int64_t find_levels(const std::vector<Offset>& row_offsets, const std::vector<Index>& columns,
+                         std::vector<Index>& level_of_row) {
+  level_of_row.assign(row_offsets.size() - 1, Index{0});
+  return find_levels(row_offsets, columns, 0, level_of_row.size(), Index{0}, level_of_row);
 }
 
 /// Returns the levels of a triangle. Linear time.

@@ -82,8 +82,8 @@ template <class Tuning, class Visit>
 void for_each_option(policy::basic_sync_free_fused<Tuning>& p, Visit visit) {
   visit("order", p.order);
 }
-template <class Tuning, class Visit>
-void for_each_option(policy::basic_sync_free_column<Tuning>&, Visit) {}
+template <class Policy, class Visit>
+void for_each_option(Policy&, Visit) {}  // a policy without options
 template <class Tuning, class Visit>
 void for_each_option(policy::basic_level_set<Tuning>& p, Visit visit) {
   visit("by", p.by);

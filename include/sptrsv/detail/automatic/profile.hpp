@@ -5,46 +5,16 @@
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
 #include "sptrsv/cost_model.hpp"
-#include "sptrsv/detail/analysis/array_kernels.hpp"
+#include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/automatic/supernodes.hpp"
-#include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/host/executor.hpp"
 
 namespace sptrsv::detail::automatic {
-
-/// Counts the entries of each column. Runs once per entry.
-template <class Index>
-struct count_columns {
-  const Index* columns;
-  Index* lengths;  ///< by column; must be 0 before
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    ctx.atomic_add(lengths + ctx.load_constant(columns + e), Index{1});
-  }
-};
-
-/// Returns the number of entries of the longest column. Synchronises.
-template <class Index, class Offset, class Executor>
-std::int64_t longest_column(const device_triangle<Index, Offset>& t, const Executor& on,
-                            memory_resource& resource) {
-  const auto lengths = make_buffer<Index>(t.size, on, resource);
-  const buffer<std::int64_t> longest(1, resource, on.stream());
-  on.fill_bytes(lengths.data(), 0, lengths.bytes());
-  on.fill_bytes(longest.data(), 0, longest.bytes());
-  simt::for_each(on, t.entries(), count_columns<Index>{t.columns.data(), lengths.data()});
-  simt::find_largest(on, t.size, array_kernels::element_of<Index>{lengths.data()}, longest.data());
-  std::int64_t found = 0;
-  on.download(&found, longest.data(), sizeof(found));
-  return found;
-}
 
 /// Sets entries, levels, and the longest row and column. Throws the errors that the candidates' analyses
 /// would throw for this pattern. Synchronises.
@@ -56,7 +26,8 @@ void add_lengths_and_levels(system_profile& to, const pattern_view<Index, Offset
   to.longest_row = triangle.longest_row;
   if (a.size > 0) {
     to.levels = levels_of_rows(triangle, on, resource).count;
-    to.longest_column = longest_column(triangle, on, resource);
+    to.longest_column =
+        count_in_degrees<Index, Offset>(a.size, nullptr, triangle.columns, 0, on, resource).longest;
   }
 }
 
@@ -69,10 +40,7 @@ void add_lengths_and_levels(system_profile& to, const pattern_view<Index, Offset
   to.entries = static_cast<std::int64_t>(triangle.columns.size()) + a.size;
   to.longest_row = triangle.longest_row();
   to.levels = levels_on_host<Index>(triangle.row_offsets, triangle.columns).count();
-  std::vector<std::int64_t> lengths(static_cast<std::size_t>(a.size), 0);
-  for (const Index column : triangle.columns) {
-    to.longest_column = std::max(to.longest_column, ++lengths[at(column)]);
-  }
+  to.longest_column = triangle.longest_column();
 }
 
 /// Adds what a sample tells of a complete factor with wide supernodes: their width, and an estimate of the

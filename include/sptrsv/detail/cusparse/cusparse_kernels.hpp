@@ -71,17 +71,6 @@ struct write_entries {
   }
 };
 
-/// Sets all values to one.
-template <class Scalar>
-struct write_ones {
-  Scalar* to;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
-    ctx.store(to + k, pivot_divisor<Scalar>::one());
-  }
-};
-
 /// Copies the conjugates of the values.
 template <class Scalar>
 struct write_conjugated {

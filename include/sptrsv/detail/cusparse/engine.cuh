@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/cusparse/prepared_solve.cuh"
@@ -55,7 +56,8 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
       return;
     }
     // The analysis of cuSPARSE reads the values, which are not known yet.
-    simt::for_each(on, system_.entries, cusparse::write_ones<Scalar>{values_.data()});
+    simt::for_each(on, system_.entries,
+                   array_kernels::fill_with<Scalar>{pivot_divisor<Scalar>::one(), values_.data()});
     cusparse::check(cusparseCreate(handle_.address()), "cusparseCreate");
   }
 

@@ -105,7 +105,7 @@ class host_planner {
   [[nodiscard]] const std::vector<predicted_time>& predictions() const { return predictions_; }
 
  private:
-  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(t_.row_offsets.size()) - 1; }
+  [[nodiscard]] std::int64_t size() const { return t_.size(); }
 
   /// Makes `best` the plan of a path with at most `workers` workers if it is faster. Takes so few workers
   /// that they are busy at least half of the time, compared with the `one_worker` nanoseconds of one.

@@ -118,7 +118,7 @@ double one_worker_nanoseconds(const host_order<Index>& order, const host_triangl
     const std::size_t end = std::min(size, first + host_sample_rows);
     for (std::size_t p = first; p < end; ++p) {
       const auto row = static_cast<std::size_t>(order.rows[p]);
-      const auto length = static_cast<std::int64_t>(t.row_offsets[row + 1] - t.row_offsets[row]);
+      const std::int64_t length = t.length(order.rows[p]);
       double time = core.issue(static_cast<std::int64_t>(row), length, 0);
       for (Offset e = t.row_offsets[row]; e < t.row_offsets[row + 1]; ++e) {
         const auto column = static_cast<std::size_t>(t.columns[at(e)]);
@@ -161,9 +161,8 @@ double many_workers_nanoseconds(const host_schedule<Index>& s, const host_order<
     const Index steps = steps_at(s.task_offsets[task + 1] - 1) - steps_at(s.task_offsets[task]);
     const double last_step = core.finish() + static_cast<double>(steps) * step;
     for (Index p = s.task_offsets[task]; p < s.task_offsets[task + 1]; ++p) {
-      const auto row = static_cast<std::size_t>(s.rows[at(p)]);
-      core.issue(static_cast<std::int64_t>(row),
-                 static_cast<std::int64_t>(t.row_offsets[row + 1] - t.row_offsets[row]), locality);
+      const Index row = s.rows[at(p)];
+      core.issue(static_cast<std::int64_t>(row), t.length(row), locality);
     }
     core.wait_until(last_step);
     finished[worker].push_back(core.finish());

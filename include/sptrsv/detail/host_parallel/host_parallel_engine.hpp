@@ -100,20 +100,12 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   }
 
   void describe(solver_info& info, const host_executor& on) const {
-    const std::string waits = std::to_string(schedule().waits.size()) + " point-to-point waits";
-    switch (plan_.path) {
-      case host_path::natural:
-        info.kernels = {kernel_info{"substitution by rows in natural order"}};
-        break;
-      case host_path::windows:
-        info.kernels = {kernel_info{"substitution by rows in level order inside windows"}};
-        break;
-      case host_path::pipeline:
-        info.kernels = {kernel_info{"substitution by rows in level order inside windows, " + waits}};
-        break;
-      case host_path::levels:
-        info.kernels = {kernel_info{"level-scheduled substitution by rows, " + waits}};
-        break;
+    constexpr const char* orders[] = {
+        "substitution by rows in natural order", "substitution by rows in level order inside windows",
+        "substitution by rows in level order inside windows", "level-scheduled substitution by rows"};
+    info.kernels = {kernel_info{orders[static_cast<int>(plan_.path)]}};
+    if (plan_.path == host_path::pipeline || plan_.path == host_path::levels) {
+      info.kernels[0].text += ", " + std::to_string(schedule().waits.size()) + " point-to-point waits";
     }
     info.device = on.device_name() + ", " + std::to_string(schedule().workers) +
                   (schedule().workers == 1 ? " worker" : " workers");

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
-#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
@@ -37,7 +35,7 @@ struct host_schedule {
   std::vector<std::size_t> wait_offsets{0};
   std::vector<host_wait> waits;
   /// The list of worker w: tasks list_tasks[list_offsets[w]] ... list_tasks[list_offsets[w + 1] - 1].
-  std::vector<std::size_t> list_offsets;
+  std::vector<Index> list_offsets;
   std::vector<Index> list_tasks;
 
   [[nodiscard]] std::size_t tasks() const { return task_workers.size(); }
@@ -47,25 +45,12 @@ struct host_schedule {
 /// cache for further right-hand sides.
 inline constexpr std::int64_t host_task_entries = 1000;
 
-/// Adds the lists of the workers to a schedule that has all tasks.
-template <class Index>
-void append_lists(host_schedule<Index>& s) {
-  s.list_offsets.assign(static_cast<std::size_t>(s.workers) + 1, 0);
-  for (const int worker : s.task_workers) {
-    ++s.list_offsets[at(worker) + 1];
-  }
-  std::partial_sum(s.list_offsets.begin(), s.list_offsets.end(), s.list_offsets.begin());
-  std::vector<std::size_t> next(s.list_offsets.begin(), s.list_offsets.end() - 1);
-  s.list_tasks.resize(s.tasks());
-  for (std::size_t task = 0; task < s.tasks(); ++task) {
-    s.list_tasks[next[at(s.task_workers[task])]++] = static_cast<Index>(task);
-  }
-}
-
-/// Adds the waits to a schedule that has all tasks. A wait is left out if an earlier wait of the same list
-/// implies it.
+/// Adds the lists of the workers and the waits to a schedule that has all tasks. A wait is left out if an
+/// earlier wait of the same list implies it.
 template <class Index, class Offset>
-void append_waits(host_schedule<Index>& s, const host_triangle<Index, Offset>& t) {
+void append_lists_and_waits(host_schedule<Index>& s, const host_triangle<Index, Offset>& t) {
+  s.list_tasks =
+      group_entries<Index>(s.task_workers.data(), s.task_workers.size(), s.workers, s.list_offsets);
   if (s.workers == 1) {
     s.wait_offsets.assign(s.tasks() + 1, 0);
     return;
@@ -118,7 +103,7 @@ host_schedule<Index> deal_windows(const host_order<Index>& order, const host_tri
     std::int64_t entries = 0;
     for (auto p = static_cast<std::size_t>(order.window_offsets[window]); p < end; ++p) {
       const auto row = static_cast<std::size_t>(s.rows[p]);
-      entries += static_cast<std::int64_t>(t.row_offsets[row + 1] - t.row_offsets[row]) + 1;
+      entries += t.length(s.rows[p]) + 1;
       const bool last_of_step =
           p + 1 == end || order.steps.empty() || order.steps[at(s.rows[p + 1])] != order.steps[row];
       if (p + 1 == end || (last_of_step && entries >= host_task_entries)) {
@@ -128,8 +113,7 @@ host_schedule<Index> deal_windows(const host_order<Index>& order, const host_tri
       }
     }
   }
-  append_lists(s);
-  append_waits(s, t);
+  append_lists_and_waits(s, t);
   return s;
 }
 
@@ -143,10 +127,7 @@ host_schedule<Index> share_steps(const host_order<Index>& order, const host_tria
   s.workers = workers;
   s.rows = order.rows;
   const std::size_t size = s.rows.size();
-  const auto entries_of = [&](std::size_t p) {
-    const auto row = static_cast<std::size_t>(s.rows[p]);
-    return static_cast<std::int64_t>(t.row_offsets[row + 1] - t.row_offsets[row]) + 1;
-  };
+  const auto entries_of = [&](std::size_t p) { return t.length(s.rows[p]) + 1; };
   const auto step_of = [&](std::size_t p) { return order.steps[at(s.rows[p])]; };
   row_sorter<Index> sorter;
   for (std::size_t next = 0; next < size;) {
@@ -162,13 +143,12 @@ host_schedule<Index> share_steps(const host_order<Index>& order, const host_tria
         left -= entries_of(next);
       }
       const auto first = static_cast<std::size_t>(s.task_offsets.back());
-      sorter.sort_by_length(s.rows.data() + first, next - first, t.row_offsets);
+      sorter.sort_by_length(s.rows.data() + first, next - first, t);
       s.task_offsets.push_back(static_cast<Index>(next));
       s.task_workers.push_back(w);
     }
   }
-  append_lists(s);
-  append_waits(s, t);
+  append_lists_and_waits(s, t);
   return s;
 }
 

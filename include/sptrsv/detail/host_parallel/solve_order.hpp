@@ -66,12 +66,9 @@ class row_sorter {
 
   /// Sorts rows of a triangle by length. Long rows count as equally long: they end rarely.
   template <class Offset>
-  void sort_by_length(Index* rows, std::size_t count, const std::vector<Offset>& row_offsets) {
-    constexpr std::size_t max_length = 63;
-    sort(rows, count, max_length + 1, [&](Index row) {
-      const auto r = static_cast<std::size_t>(row);
-      return std::min(static_cast<std::size_t>(row_offsets[r + 1] - row_offsets[r]), max_length);
-    });
+  void sort_by_length(Index* rows, std::size_t count, const host_triangle<Index, Offset>& t) {
+    constexpr std::int64_t max_length = 63;
+    sort(rows, count, max_length + 1, [&](Index row) { return at(std::min(t.length(row), max_length)); });
   }
 
  private:
@@ -85,7 +82,7 @@ class row_sorter {
 /// `window` rows.
 template <class Index, class Offset>
 std::size_t end_of_window(const host_triangle<Index, Offset>& t, std::size_t first, std::size_t window) {
-  const std::size_t size = t.row_offsets.size() - 1;
+  const std::size_t size = at(t.size());
   if (size - first <= window) {
     return size;
   }
@@ -105,7 +102,7 @@ std::size_t end_of_window(const host_triangle<Index, Offset>& t, std::size_t fir
 /// @param by_length sort the rows of a step by length; otherwise they ascend.
 template <class Index, class Offset>
 host_order<Index> window_order(const host_triangle<Index, Offset>& t, std::int64_t window, bool by_length) {
-  const std::size_t size = t.row_offsets.size() - 1;
+  const std::size_t size = at(t.size());
   host_order<Index> order;
   order.window = window;
   order.window_offsets = {0};
@@ -117,20 +114,10 @@ host_order<Index> window_order(const host_triangle<Index, Offset>& t, std::int64
   Index first_step = 0;
   for (std::size_t first = 0; first < size;) {
     const std::size_t end = end_of_window(t, first, static_cast<std::size_t>(window));
-    Index next_step = first_step;
-    for (std::size_t r = first; r < end; ++r) {
-      Index step = first_step;
-      for (Offset e = t.row_offsets[r]; e < t.row_offsets[r + 1]; ++e) {
-        const auto column = static_cast<std::size_t>(t.columns[at(e)]);
-        // Rows of earlier windows have smaller steps.
-        step = std::max(step, static_cast<Index>(order.steps[column] + 1));
-      }
-      order.steps[r] = step;
-      next_step = std::max(next_step, static_cast<Index>(step + 1));
-    }
+    const Index next_step = find_levels(t.row_offsets, t.columns, first, end, first_step, order.steps);
     Index* const rows = order.rows.data() + first;
     if (by_length) {
-      sorter.sort_by_length(rows, end - first, t.row_offsets);
+      sorter.sort_by_length(rows, end - first, t);
     }
     sorter.sort(rows, end - first, static_cast<std::size_t>(next_step - first_step),
                 [&](Index row) { return static_cast<std::size_t>(order.steps[at(row)] - first_step); });

@@ -83,8 +83,7 @@ class task_board {
     }
     /// Returns the task of a list that follows the finished ones.
     [[nodiscard]] std::size_t task_after(std::size_t list, std::int64_t word) const {
-      return static_cast<std::size_t>(
-          s.list_tasks[s.list_offsets[list] + static_cast<std::size_t>(word / one_finished)]);
+      return at(s.list_tasks[at(s.list_offsets[list] + word / one_finished)]);
     }
     /// Returns the first list that a task waits for, or -1.
     [[nodiscard]] int blocker_of(std::size_t task) const {

@@ -1,4 +1,4 @@
-// The base class of the engines of column_block, row_block and recursive_block.
+// The engine of column_block, row_block and recursive_block.
 #pragma once
 
 #include <algorithm>
@@ -6,13 +6,23 @@
 #include <string>
 #include <utility>
 
-#include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/papers/block/block_agent.hpp"
 #include "sptrsv/detail/papers/block/block_system.hpp"
+#include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/policy/block_tuning.hpp"
-#include "sptrsv/solver.hpp"
+
+namespace sptrsv::policy {
+
+template <class Tuning>
+struct basic_column_block;
+template <class Tuning>
+struct basic_row_block;
+template <class Tuning>
+struct basic_recursive_block;
+
+}  // namespace sptrsv::policy
 
 namespace sptrsv::detail::block {
 
@@ -23,36 +33,60 @@ struct cutting {
   policy::block_kernels kernels;
 };
 
-/// Holds the analysed system and launches the kernel. The engines of the three policies differ in the
-/// cutting.
-template <class Tuning, class Scalar, class Index, class Offset, class Executor>
-class engine_base {
+template <class Tuning>
+cutting cutting_of(const policy::basic_column_block<Tuning>& p) {
+  return {scheme::columns, p.blocks, p.kernels};
+}
+template <class Tuning>
+cutting cutting_of(const policy::basic_row_block<Tuning>& p) {
+  return {scheme::rows, p.blocks, p.kernels};
+}
+template <class Tuning>
+cutting cutting_of(const policy::basic_recursive_block<Tuning>& p) {
+  SPTRSV_EXPECTS(p.depth <= 30, errc::invalid_argument, "recursive_block: a depth above 30");
+  return {scheme::recursive, p.depth < 0 ? 0 : std::int64_t{1} << p.depth, p.kernels};
+}
+
+/// Holds the analysed system and launches the kernel. The three policies differ in the cutting.
+template <class Policy, class Scalar, class Index, class Offset, class Executor>
+class block_engine : public paper_engine<Scalar, Index, Offset, Executor> {
+  using base = paper_engine<Scalar, Index, Offset, Executor>;
+  using base::triangle_;
+  using Tuning = typename Policy::tuning;
   template <int Columns>
   using agent_of = agent<Tuning, Scalar, Index, Offset, Columns>;
 
  public:
-  struct workspace {
-    double_buffer_storage<Scalar> buffers;
+  struct workspace : double_buffer_storage<Scalar> {
     buffer<Scalar> sums;
     buffer<unsigned long long> finished;
 
     void reset(const Executor& on) {
-      buffers.reset(on);
+      double_buffer_storage<Scalar>::reset(on);
+      reset_sums(on);
+    }
+    void reset_sums(const Executor& on) {
       on.fill_bytes(sums.data(), 0, sums.bytes());
       on.fill_bytes(finished.data(), 0, finished.bytes());
     }
   };
 
-  void update_values(const Scalar* values, const Executor& on) {
-    values_.gather(values, system_.sources.data(), system_.diagonal_sources.data(), form_.conjugated, on);
+  block_engine(const Policy& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
+               std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : base(form, max_rhs, on, resource) {
+    block_system<Index, Offset> made = analyse(cutting_of(policy), a, form, on, resource);
+    triangle_ = std::move(made.triangle);
+    this->levels_ = std::move(made.order);
+    plan_ = std::move(made.plan);
+    this->allocate_values(on, resource);
+    this->blocks_ = simt::block_count(plan_.host_steps.tasks(), 1);
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{double_buffer_storage<Scalar>(system_.size, max_rhs_, on, resource),
+    workspace made{{triangle_.size, this->max_rhs_, on, resource},
                    buffer<Scalar>(sums(), resource, on.stream()),
-                   buffer<unsigned long long>(system_.steps.size(), resource, on.stream())};
-    on.fill_bytes(made.sums.data(), 0, made.sums.bytes());
-    on.fill_bytes(made.finished.data(), 0, made.finished.bytes());
+                   buffer<unsigned long long>(plan_.steps.size(), resource, on.stream())};
+    made.reset_sums(on);
     return made;
   }
 
@@ -62,38 +96,16 @@ class engine_base {
                    : launch<Tuning::rhs_per_sweep>(alpha, b, x, scratch, on);
   }
 
-  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
-    return scratch.buffers.first_nonfinite_index(thread_blocks(), on);
-  }
-
-  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
-    return values_.is_zero_pivot(substitution_index, system_.order.rows.data(), scratch.buffers.status_flag(),
-                                 on);
-  }
-
   void describe(solver_info& info, const Executor& on) const {
-    info.device = on.device_name();
-    info.kernels = {kernel_info{"block: " + std::to_string(thread_blocks()) + " blocks of " +
-                                std::to_string(Tuning::block_threads) + " threads, " +
-                                std::to_string(system_.steps.size()) + " steps in one launch"},
-                    kernel_info{std::to_string(system_.blocks) + " diagonal blocks, " +
-                                describe_steps(system_.host_steps, system_.size)}};
-    info.kernels[1].partitions = system_.blocks;
-    info.entries = system_.entries() + (form_.unit ? 0 : system_.size);
-    info.levels = system_.order.count;
-    info.longest_row = system_.longest_row;
-    info.solver_bytes = system_.bytes() + values_.bytes();
-    info.workspace_bytes = double_buffer_storage<Scalar>::bytes(system_.size, max_rhs_) +
-                           sums() * sizeof(Scalar) + system_.steps.size() * sizeof(unsigned long long);
+    this->describe_system(info, on);
+    info.kernels = {kernel_info{this->launch_text("block", Tuning::block_threads) +
+                                std::to_string(plan_.steps.size()) + " steps in one launch"},
+                    kernel_info{std::to_string(plan_.blocks) + " diagonal blocks, " +
+                                describe_steps(plan_.host_steps, triangle_.size)}};
+    info.kernels[1].partitions = plan_.blocks;
+    info.solver_bytes += plan_.bytes();
+    info.workspace_bytes += sums() * sizeof(Scalar) + plan_.steps.size() * sizeof(unsigned long long);
   }
-
- protected:
-  engine_base(const cutting& wanted, const pattern_view<Index, Offset>& a, const triangle_form& form,
-              std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : form_(form),
-        max_rhs_(max_rhs),
-        system_(analyse(wanted, a, form, on, resource)),
-        values_(system_.entries(), form.unit ? 0 : a.size, on, resource) {}
 
  private:
   static block_system<Index, Offset> analyse(const cutting& wanted, const pattern_view<Index, Offset>& a,
@@ -119,46 +131,51 @@ class engine_base {
         .build(t, wanted.cut, blocks);
   }
 
-  [[nodiscard]] std::uint32_t thread_blocks() const {
-    return simt::block_count(system_.host_steps.tasks(), 1);
-  }
   /// Returns the number of sums in a workspace: 0 if there are no squares.
   [[nodiscard]] std::size_t sums() const {
-    return system_.blocks > 1 ? static_cast<std::size_t>(checked_product(system_.size, max_rhs_)) : 0;
+    return plan_.blocks > 1 ? static_cast<std::size_t>(checked_product(triangle_.size, this->max_rhs_)) : 0;
   }
 
   template <int Columns>
   void launch(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
               const Executor& on) const {
     typename agent_of<Columns>::params p{};
-    row_wise::system_params<Scalar, Index, Offset>& whole = p.system.whole;
-    whole.size = system_.size;
-    whole.reversed = form_.reversed;
-    whole.row_offsets = system_.offsets.data();
-    whole.columns = system_.columns.data();
-    whole.values = values_.values();
-    whole.diagonal = values_.diagonal();
-    whole.substitution_indices = system_.order.rows.data();
-    whole.buffers = scratch.buffers.buffers();
-    whole.alpha = alpha;
-    whole.b = b;
-    whole.x = x;
+    p.system.whole = this->system(alpha, b, x, scratch.buffers());
     p.system.sums = scratch.sums.data();
-    p.steps = system_.steps.data();
-    p.step_of_task = system_.step_of_task.data();
-    p.last_step = static_cast<std::int64_t>(system_.steps.size()) - 1;
-    p.numbers = system_.numbers.data();
-    p.first_solve_index_of_warp = system_.warps.first_solve_index.data();
-    p.gates = system_.gates.data();
-    p.level_offsets = system_.level_offsets.data();
+    p.steps = plan_.steps.data();
+    p.step_of_task = plan_.step_of_task.data();
+    p.last_step = static_cast<std::int64_t>(plan_.steps.size()) - 1;
+    p.numbers = plan_.numbers.data();
+    p.first_solve_index_of_warp = plan_.warps.first.data();
+    p.gates = plan_.gates.data();
+    p.level_offsets = plan_.level_offsets.data();
     p.finished = scratch.finished.data();
-    on.template launch<agent_of<Columns>>(thread_blocks(), p);
+    on.template launch<agent_of<Columns>>(this->blocks_, p);
   }
 
-  triangle_form form_;
-  std::int64_t max_rhs_;
-  block_system<Index, Offset> system_;
-  device_values<Scalar, Executor> values_;
+  block_plan<Index> plan_;
 };
 
 }  // namespace sptrsv::detail::block
+
+namespace sptrsv::detail {
+
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class engine<policy::basic_column_block<Tuning>, Scalar, Index, Offset, Executor>
+    : public block::block_engine<policy::basic_column_block<Tuning>, Scalar, Index, Offset, Executor> {
+  using engine::block_engine::block_engine;
+};
+
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class engine<policy::basic_row_block<Tuning>, Scalar, Index, Offset, Executor>
+    : public block::block_engine<policy::basic_row_block<Tuning>, Scalar, Index, Offset, Executor> {
+  using engine::block_engine::block_engine;
+};
+
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class engine<policy::basic_recursive_block<Tuning>, Scalar, Index, Offset, Executor>
+    : public block::block_engine<policy::basic_recursive_block<Tuning>, Scalar, Index, Offset, Executor> {
+  using engine::block_engine::block_engine;
+};
+
+}  // namespace sptrsv::detail

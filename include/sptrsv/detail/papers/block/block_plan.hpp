@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sptrsv/detail/papers/block/block_choice.hpp"
-#include "sptrsv/detail/papers/block/entries.hpp"
+#include "sptrsv/detail/papers/block/layout.hpp"
 
 namespace sptrsv::detail::block {
 
@@ -39,25 +38,11 @@ struct step {
   [[nodiscard]] std::int64_t tasks() const { return simt::ceil_div(items, items_per_task); }
 };
 
-/// A part and the range of its steps.
-struct planned_part {
-  bool is_triangle;
-  triangle_facts triangle;
-  square_facts square;
-  policy::triangle_kernel of_triangle;
-  policy::square_kernel of_square;
-  std::int64_t first_row;
-  std::int64_t stored_rows;
-  std::int64_t columns;
-  std::size_t first_step;
-  std::size_t last_step;  ///< one past the last step
-};
-
 /// The steps in order.
 struct step_list {
   std::vector<step> steps;
   std::vector<std::int32_t> step_of_task;  ///< by task
-  std::vector<planned_part> parts;         ///< parts that have steps
+  std::vector<part> parts;                 ///< in the order of execution
 
   [[nodiscard]] std::int64_t tasks() const { return static_cast<std::int64_t>(step_of_task.size()); }
   [[nodiscard]] bool has(step_kind kind) const {
@@ -65,102 +50,76 @@ struct step_list {
   }
 };
 
-/// The levels and the warps of a triangle.
-template <class Index>
-struct triangle_levels {
-  triangle_facts facts;
-  const Index* level_offsets;  ///< solve indices; facts.levels + 1
-  std::int64_t first_level;    ///< index of its first level among the levels of all triangles
-  std::int64_t first_warp;     ///< first warp that solves its rows if they poll one another
-  std::int64_t last_warp;      ///< one past the last warp
-};
-
 /// Makes the steps. Add the parts in the order of execution.
-template <class Tuning, class Index>
+template <class Tuning>
 class step_planner {
  public:
   /// `resident` is the number of thread blocks that the device holds at once.
-  step_planner(const policy::block_kernels& kernels, std::int64_t resident)
-      : kernels_(kernels), resident_(resident) {}
+  step_planner(policy::block_selector selector, std::int64_t resident)
+      : selector_(selector), resident_(resident) {}
 
-  void add_square(const part& p, const square_facts& facts, policy::square_kernel kernel,
-                  const row_storage& storage) {
-    const int lanes =
-        is_scalar(kernel) ? 1 : shared_row_lanes<Tuning>(kernels_.selector, entries_per_row(facts));
-    planned_part planned{};
-    planned.square = facts;
-    planned.of_square = kernel;
-    begin(planned, p, storage);
-    if (storage.is_compressed) {
-      add_rows(step_kind::square, lanes, 0, storage.rows, storage.offsets, storage.numbers, true);
-    } else {
-      add_rows(step_kind::square, lanes, p.first_row, p.rows(), storage.offsets - p.first_row, -1, true);
+  /// Adds the steps of a part and notes them in it. `level_offsets`: solve indices at which the levels of all
+  /// triangles begin; read if the part is solved by levels.
+  template <class Index>
+  void add(part p, const std::vector<Index>& level_offsets) {
+    p.first_step = made_.steps.size();
+    if (p.is_triangle) {
+      add_triangle(p, level_offsets);
+    } else if (p.square.entries > 0) {
+      const int lanes =
+          is_scalar(p.of_square) ? 1 : shared_row_lanes<Tuning>(selector_, entries_per_row(p.square));
+      const step to{step_kind::square, lanes, 0, 0, 0, p.offsets, p.numbers, 0, 0, true};
+      p.is_compressed ? add_rows(to, 0, p.stored_rows) : add_rows(by_rows(to, p), p.first_row, p.rows());
     }
-  }
-
-  void add_triangle(const part& p, const triangle_levels<Index>& t, policy::triangle_kernel kernel,
-                    const row_storage& storage) {
-    const double length = static_cast<double>(t.facts.entries) / static_cast<double>(t.facts.rows);
-    const int lanes =
-        length <= Tuning::scalar_entries ? 1 : shared_row_lanes<Tuning>(kernels_.selector, length);
-    const std::int64_t offsets = storage.offsets - p.first_row;
-    const bool has_sums = p.first_row > 0;
-    planned_part planned{};
-    planned.is_triangle = true;
-    planned.triangle = t.facts;
-    planned.of_triangle = kernel;
-    begin(planned, p, storage);
-    if (kernel == policy::triangle_kernel::by_levels) {
-      for (std::int64_t level = 0; level < t.facts.levels; ++level) {
-        const std::int64_t first = t.level_offsets[level];
-        add_rows(step_kind::level, lanes, first, t.level_offsets[level + 1] - first, offsets, -1, has_sums);
-      }
-      return;
-    }
-    step s{};
-    s.offsets = offsets;
-    s.numbers = -1;
-    s.has_sums = has_sums;
-    if (kernel == policy::triangle_kernel::serial) {
-      s.kind = step_kind::serial;
-      s.lanes = lanes;
-      s.first_item = t.first_level;
-      s.items = t.facts.levels;
-      s.items_per_task = t.facts.levels;
-    } else {
-      s.kind = step_kind::polled;
-      s.lanes = 32;
-      s.first_item = t.first_warp;
-      s.items = t.last_warp - t.first_warp;
-      s.items_per_task = Tuning::block_threads / 32;
-    }
-    add(s);
+    p.last_step = made_.steps.size();
+    made_.parts.push_back(p);
   }
 
   step_list build() { return std::move(made_); }
 
  private:
-  void begin(planned_part planned, const part& p, const row_storage& storage) {
-    planned.first_row = p.first_row;
-    planned.stored_rows = storage.rows;
-    planned.columns = p.last_column - p.first_column;
-    planned.first_step = planned.last_step = made_.steps.size();
-    made_.parts.push_back(planned);
+  /// Returns the step for a part whose rows are all stored; items are rows.
+  static step by_rows(step s, const part& p) {
+    s.offsets = p.offsets - p.first_row;
+    s.numbers = -1;
+    return s;
   }
 
-  void add_rows(step_kind kind, int lanes, std::int64_t first, std::int64_t rows, std::int64_t offsets,
-                std::int64_t numbers, bool has_sums) {
-    const std::int64_t rows_at_once = Tuning::block_threads / lanes;
+  template <class Index>
+  void add_triangle(const part& p, const std::vector<Index>& level_offsets) {
+    const triangle_facts& t = p.triangle;
+    const double length = static_cast<double>(t.entries) / static_cast<double>(t.rows);
+    step s = by_rows({}, p);
+    s.lanes = length <= Tuning::scalar_entries ? 1 : shared_row_lanes<Tuning>(selector_, length);
+    s.has_sums = p.first_row > 0;
+    if (p.of_triangle == policy::triangle_kernel::by_levels) {
+      s.kind = step_kind::level;
+      for (std::int64_t level = p.first_level; level < p.first_level + t.levels; ++level) {
+        const std::int64_t first = level_offsets[at(level)];
+        add_rows(s, first, level_offsets[at(level + 1)] - first);
+      }
+    } else if (p.of_triangle == policy::triangle_kernel::serial) {
+      s.kind = step_kind::serial;
+      s.first_item = p.first_level;
+      s.items = t.levels;
+      s.items_per_task = t.levels;
+      add(s);
+    } else {
+      s.kind = step_kind::polled;
+      s.lanes = 32;
+      s.first_item = p.first_warp;
+      s.items = p.last_warp - p.first_warp;
+      s.items_per_task = Tuning::block_threads / 32;
+      add(s);
+    }
+  }
+
+  void add_rows(step s, std::int64_t first, std::int64_t rows) {
+    const std::int64_t rows_at_once = Tuning::block_threads / s.lanes;
     const std::int64_t rounds = simt::ceil_div(rows, rows_at_once) / (2 * resident_);
-    step s{};
-    s.kind = kind;
-    s.lanes = lanes;
     s.first_item = first;
     s.items = rows;
     s.items_per_task = rows_at_once * std::clamp<std::int64_t>(rounds, 1, Tuning::max_rounds);
-    s.offsets = offsets;
-    s.numbers = numbers;
-    s.has_sums = has_sums;
     add(s);
   }
 
@@ -170,10 +129,9 @@ class step_planner {
     made_.step_of_task.insert(made_.step_of_task.end(), static_cast<std::size_t>(s.tasks()),
                               static_cast<std::int32_t>(made_.steps.size()));
     made_.steps.push_back(s);
-    ++made_.parts.back().last_step;
   }
 
-  policy::block_kernels kernels_;
+  policy::block_selector selector_;
   std::int64_t resident_;
   step_list made_;
 };
@@ -188,13 +146,13 @@ inline std::string describe_steps(const step_list& steps, std::int64_t size) {
   std::int64_t counts[kinds] = {};
   std::int64_t updated = size;
   std::int64_t read = 0;
-  for (const planned_part& p : steps.parts) {
+  for (const part& p : steps.parts) {
     if (p.is_triangle) {
       ++counts[p.triangle.levels == 1 ? 0 : static_cast<int>(p.of_triangle)];
-    } else {
+    } else if (p.square.entries > 0) {
       ++counts[3 + static_cast<int>(p.of_square)];
       updated += p.stored_rows;
-      read += p.columns;
+      read += p.columns();
     }
   }
   std::string text;

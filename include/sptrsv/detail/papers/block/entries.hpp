@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
@@ -102,20 +101,6 @@ struct take_row_numbers {
   }
 };
 
-/// The size of a part.
-struct part_size {
-  std::int64_t entries;
-  std::int64_t rows;  ///< rows that have entries
-};
-
-/// How the rows of a part are stored.
-struct row_storage {
-  bool is_compressed;    ///< true: only rows with entries are stored
-  std::int64_t offsets;  ///< index of its first row offset; the part has rows + 1 of them
-  std::int64_t numbers;  ///< index of its first row number, if it is compressed
-  std::int64_t rows;     ///< number of stored rows
-};
-
 /// Sorts the entries by part and row, measures the parts, and then stores their rows.
 template <class Index, class Offset, class Executor>
 class part_entries {
@@ -123,13 +108,9 @@ class part_entries {
   /// Sorts the entries of `t`, which is in the order of substitution. `substitution_indices` is by solve
   /// index. Synchronises.
   part_entries(const device_triangle<Index, Offset>& t, const buffer<Index>& substitution_indices, scheme cut,
-               const std::vector<std::int64_t>& bounds, const Executor& on, const analysis_memory& memory)
-      : size_(t.size), entries_(t.entries()), parts_(2 * static_cast<std::int64_t>(bounds.size()) - 3) {
+               const device_bounds& blocks, const Executor& on, const analysis_memory& memory)
+      : size_(t.size), entries_(t.entries()), parts_(2 * blocks.blocks - 1) {
     memory_resource& scratch = memory.scratch;
-    const buffer<std::int64_t> on_device =
-        make_buffer<std::int64_t>(static_cast<std::int64_t>(bounds.size()), on, scratch);
-    on.upload(on_device.data(), bounds.data(), on_device.bytes());
-    const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1, bounds.back()};
     const buffer<Index> solve_indices = make_buffer<Index>(t.size, on, scratch);
     simt::for_each(on, t.size,
                    array_kernels::invert_order<Index>{substitution_indices.data(), solve_indices.data()});
@@ -146,80 +127,76 @@ class part_entries {
           sorted_, other_keys, order, other_order,
           bits_for(static_cast<std::uint64_t>(parts_) * static_cast<std::uint64_t>(t.size)), scratch);
     }
-    columns_ = make_buffer<Index>(entries_, on, memory.kept);
-    sources_ = make_buffer<Offset>(entries_, on, memory.kept);
-    diagonal_sources_ =
-        make_buffer<Offset>(static_cast<std::int64_t>(t.diagonal_sources.size()), on, memory.kept);
-    simt::for_each(on, entries_,
-                   take_entries<Index, Offset>{order.data(), t.columns.data(), t.sources.data(),
-                                               solve_indices.data(), columns_.data(), sources_.data()});
-    simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
-                   array_kernels::take_in_order<Offset, Index>{
-                       t.diagonal_sources.data(), substitution_indices.data(), diagonal_sources_.data()});
-    measure(on, memory.all_scratch());
+    triangle.size = t.size;
+    triangle.longest_row = t.longest_row;
+    triangle.columns = make_buffer<Index>(entries_, on, memory.kept);
+    triangle.sources = make_buffer<Offset>(entries_, on, memory.kept);
+    triangle.diagonal_sources = buffer<Offset>(t.diagonal_sources.size(), memory.kept, on.stream());
+    simt::for_each(
+        on, entries_,
+        take_entries<Index, Offset>{order.data(), t.columns.data(), t.sources.data(), solve_indices.data(),
+                                    triangle.columns.data(), triangle.sources.data()});
+    simt::for_each(
+        on, static_cast<std::int64_t>(t.diagonal_sources.size()),
+        array_kernels::take_in_order<Offset, Index>{t.diagonal_sources.data(), substitution_indices.data(),
+                                                    triangle.diagonal_sources.data()});
   }
 
-  /// Returns the size of each part.
-  [[nodiscard]] std::vector<part_size> sizes() const {
-    std::vector<part_size> made;
-    for (std::size_t p = 0; p < static_cast<std::size_t>(parts_); ++p) {
-      made.push_back({static_cast<std::int64_t>(part_offsets_[p + 1] - part_offsets_[p]),
-                      static_cast<std::int64_t>(rows_before_[p + 1] - rows_before_[p])});
-    }
-    return made;
-  }
-
-  /// Fills `offsets` and `numbers`; storage[p] says how part p is stored.
-  void store_rows(const std::vector<part>& parts, const std::vector<row_storage>& storage, Offset* offsets,
-                  Index* numbers, const Executor& on) const {
-    for (std::size_t p = 0; p < parts.size(); ++p) {
-      const row_storage& s = storage[p];
-      if (s.is_compressed) {
-        const Offset* const starts = row_starts_.first.data() + rows_before_[p];
-        on.copy(offsets + s.offsets, starts, static_cast<std::size_t>(s.rows + 1) * sizeof(Offset));
-        simt::for_each(on, s.rows,
-                       take_row_numbers<Index, Offset>{sorted_.data(), starts, size_, numbers + s.numbers});
-      } else if (s.rows > 0) {
-        const auto first = static_cast<entry_key>(static_cast<std::int64_t>(p) * size_ + parts[p].first_row);
-        simt::for_each(on, s.rows + 1,
-                       find_offsets<Offset>{sorted_.data(), entries_, first, 1, offsets + s.offsets});
-      }
-    }
-  }
-
-  /// Moves the results out. Call after store_rows.
-  buffer<Index> take_columns() { return std::move(columns_); }
-  buffer<Offset> take_sources() { return std::move(sources_); }
-  buffer<Offset> take_diagonal_sources() { return std::move(diagonal_sources_); }
-
- private:
-  void measure(const Executor& on, const analysis_memory& memory) {
+  /// Finds the numbers of entries and of rows with entries of the parts. Synchronises.
+  void measure(std::vector<part>& parts, const Executor& on, const analysis_memory& memory) {
     const auto count = static_cast<std::size_t>(parts_) + 1;
     const buffer<Offset> found(count, memory.scratch, on.stream());
-    part_offsets_.resize(count);
+    std::vector<Offset> entries_before(count);
     rows_before_.resize(count);
     simt::for_each(
         on, parts_ + 1,
         find_offsets<Offset>{sorted_.data(), entries_, 0, static_cast<entry_key>(size_), found.data()});
-    on.download(part_offsets_.data(), found.data(), found.bytes());
-    row_starts_ = make_runs<Offset>(entries_, starts_with_key{sorted_.data()}, on, memory);
+    on.download(entries_before.data(), found.data(), found.bytes());
+    row_starts_ = make_runs<Offset>(entries_, starts_with_key{sorted_.data()}, on, memory.all_scratch());
     const buffer<Offset> rows_before(count, memory.scratch, on.stream());
     simt::for_each(on, parts_ + 1,
                    count_below_each<Offset, Offset>{row_starts_.first.data(), row_starts_.count, found.data(),
                                                     rows_before.data()});
     on.download(rows_before_.data(), rows_before.data(), rows_before.bytes());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      part& p = parts[i];
+      const std::int64_t entries = entries_before[i + 1] - entries_before[i];
+      if (p.is_triangle) {
+        p.triangle = {p.rows(), entries, 0};
+      } else {
+        p.square = {p.rows(), rows_before_[i + 1] - rows_before_[i], entries};
+      }
+    }
   }
 
+  /// Writes the offsets of the stored rows to triangle.row_offsets, and the numbers of the rows of compressed
+  /// parts to `numbers`.
+  void store_rows(const std::vector<part>& parts, Index* numbers, const Executor& on) const {
+    Offset* const offsets = triangle.row_offsets.data();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const part& p = parts[i];
+      if (p.is_compressed) {
+        const Offset* const starts = row_starts_.first.data() + rows_before_[i];
+        on.copy(offsets + p.offsets, starts, static_cast<std::size_t>(p.stored_rows + 1) * sizeof(Offset));
+        simt::for_each(on, p.stored_rows,
+                       take_row_numbers<Index, Offset>{sorted_.data(), starts, size_, numbers + p.numbers});
+      } else if (p.stored_rows > 0) {
+        const auto first = static_cast<entry_key>(static_cast<std::int64_t>(i) * size_ + p.first_row);
+        simt::for_each(on, p.stored_rows + 1,
+                       find_offsets<Offset>{sorted_.data(), entries_, first, 1, offsets + p.offsets});
+      }
+    }
+  }
+
+  device_triangle<Index, Offset> triangle;  ///< part by part; its row_offsets are empty at first
+
+ private:
   std::int64_t size_;
   std::int64_t entries_;
   std::int64_t parts_;
   buffer<entry_key> sorted_;
-  buffer<Index> columns_;
-  buffer<Offset> sources_;
-  buffer<Offset> diagonal_sources_;
   runs<Offset> row_starts_;
-  std::vector<Offset> part_offsets_;
-  std::vector<Offset> rows_before_;
+  std::vector<Offset> rows_before_;  ///< by part: rows with entries of the parts before
 };
 
 }  // namespace sptrsv::detail::block

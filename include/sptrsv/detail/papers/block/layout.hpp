@@ -6,10 +6,12 @@
 // triangle i is part 2 i, and the rectangle between triangles i - 1 and i is part 2 i - 1.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/papers/block/block_choice.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::detail::block {
@@ -29,8 +31,23 @@ struct part {
   std::int64_t last_row;  ///< one past the last row
   std::int64_t first_column;
   std::int64_t last_column;  ///< one past the last column
+  // The analysis fills in the rest.
+  triangle_facts triangle{};
+  square_facts square{};
+  policy::triangle_kernel of_triangle{};
+  policy::square_kernel of_square{};
+  std::int64_t first_level = 0;  ///< index of a triangle's first level among the levels of all triangles
+  std::int64_t first_warp = 0;   ///< first warp that solves its rows if they poll one another
+  std::int64_t last_warp = 0;    ///< one past the last warp
+  bool is_compressed = false;    ///< true: only rows with entries are stored
+  std::int64_t stored_rows = 0;
+  std::int64_t offsets = 0;    ///< index of its first row offset; the part has stored_rows + 1 of them
+  std::int64_t numbers = 0;    ///< index of its first row number, if it is compressed
+  std::size_t first_step = 0;  ///< of the plan; a square without entries has no steps
+  std::size_t last_step = 0;   ///< one past the last step
 
   [[nodiscard]] std::int64_t rows() const { return last_row - first_row; }
+  [[nodiscard]] std::int64_t columns() const { return last_column - first_column; }
 };
 
 /// Returns the side, in blocks, of the square whose first block row is `block`: the largest power of two that

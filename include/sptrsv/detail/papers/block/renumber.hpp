@@ -37,6 +37,15 @@ struct device_bounds {
   }
 };
 
+/// Returns the bounds in device memory.
+template <class Executor>
+buffer<std::int64_t> upload(const std::vector<std::int64_t>& bounds, const Executor& on,
+                            memory_resource& resource) {
+  buffer<std::int64_t> there(bounds.size(), resource, on.stream());
+  on.upload(there.data(), bounds.data(), there.bytes());
+  return there;
+}
+
 /// Marks the entries whose column lies in the block of their row with 1. Runs once per entry and once for the
 /// end.
 template <class Index, class Offset>
@@ -57,22 +66,6 @@ struct mark_inside {
       is_inside = static_cast<std::int64_t>(ctx.load_constant(columns + e)) >= first;
     }
     ctx.store(inside + e, is_inside ? Offset{1} : Offset{0});
-  }
-};
-
-/// Moves the column of each entry that is kept.
-template <class Index, class Offset>
-struct keep_columns {
-  const Offset* kept_before;  ///< by entry, entries + 1: number of kept entries before it
-  const Index* columns;       ///< by entry
-  Index* kept;                ///< output by kept entry
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const Offset to = ctx.load_constant(kept_before + e);
-    if (ctx.load_constant(kept_before + e + 1) != to) {
-      ctx.store(kept + to, ctx.load_constant(columns + e));
-    }
   }
 };
 
@@ -97,7 +90,8 @@ device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offse
                  array_kernels::take_in_order<Offset, Offset>{kept_before.data(), t.row_offsets.data(),
                                                               inside.row_offsets.data()});
   simt::for_each(on, entries,
-                 keep_columns<Index, Offset>{kept_before.data(), t.columns.data(), inside.columns.data()});
+                 array_kernels::keep_marked<Offset, array_kernels::element_of<Index>, Index>{
+                     kept_before.data(), {t.columns.data()}, inside.columns.data()});
   return inside;
 }
 
@@ -139,61 +133,50 @@ struct block_order {
   buffer<Index> level_offsets;
 };
 
-/// Renumbers a triangle: first in level order, then by the levels of its diagonal blocks.
+/// Sorts the rows by block and level. Rows of equal key keep their order. Synchronises.
 template <class Index, class Offset, class Executor>
-class renumbering {
- public:
-  renumbering(const Executor& on, const analysis_memory& memory) : on_(on), memory_(memory) {}
+void divide(block_order<Index, Offset>& made, const device_bounds& blocks, const Executor& on,
+            const analysis_memory& memory) {
+  made.inside.sources = {};
+  made.inside.diagonal_sources = {};
+  const device_triangle<Index, Offset> inside = entries_inside(made.inside, blocks, on, memory.all_scratch());
+  const row_levels<Index> levels = levels_of_rows(inside, on, memory);
+  const auto keys = make_buffer<level_key>(inside.size, on, memory.scratch);
+  const auto sorted = make_buffer<level_key>(inside.size, on, memory.scratch);
+  device_levels<Index> rows;  // new solve index -> solve index before this pass
+  rows.rows = make_buffer<Index>(inside.size, on, memory.scratch);
+  simt::for_each(on, inside.size,
+                 find_level_keys<Index>{levels.of_row.data(), blocks, levels.count, keys.data()});
+  on.sort_pairs(
+      keys.data(), sorted.data(), levels.numbers.data(), rows.rows.data(), inside.size,
+      bits_for(static_cast<std::uint64_t>(blocks.blocks) * static_cast<std::uint64_t>(levels.count + 1)),
+      memory.scratch);
+  made.level_offsets = make_runs<Index>(inside.size, starts_with_key{sorted.data()}, on, memory).first;
+  made.inside = in_level_order(inside, rows, on, memory);
+  auto substitution_indices = make_buffer<Index>(inside.size, on, memory.kept);
+  simt::for_each(on, inside.size,
+                 array_kernels::take_in_order<Index, Index>{made.substitution_indices.data(),
+                                                            rows.rows.data(), substitution_indices.data()});
+  made.substitution_indices = std::move(substitution_indices);
+}
 
-  /// Renumbers `t`. `passes` holds the bounds of the blocks of each pass after the first; the first pass has
-  /// one block. Synchronises.
-  block_order<Index, Offset> run(const device_triangle<Index, Offset>& t,
-                                 const std::vector<std::vector<std::int64_t>>& passes) {
-    block_order<Index, Offset> made;
-    device_levels<Index> rows = levels_on_device(t, on_, memory_);
-    made.levels = rows.count;
-    made.inside = in_level_order(t, rows, on_, memory_);
-    made.substitution_indices = std::move(rows.rows);
-    made.level_offsets = std::move(rows.level_offsets);
-    for (const std::vector<std::int64_t>& bounds : passes) {
-      made.inside.sources = {};
-      made.inside.diagonal_sources = {};
-      divide(made, bounds);
-    }
-    return made;
+/// Renumbers `t` in level order, and then by the levels of the diagonal blocks of each pass: `passes` holds
+/// the bounds of the blocks. Synchronises.
+template <class Index, class Offset, class Executor>
+block_order<Index, Offset> renumber(const device_triangle<Index, Offset>& t,
+                                    const std::vector<std::vector<std::int64_t>>& passes, const Executor& on,
+                                    const analysis_memory& memory) {
+  block_order<Index, Offset> made;
+  device_levels<Index> rows = levels_on_device(t, on, memory);
+  made.levels = rows.count;
+  made.inside = in_level_order(t, rows, on, memory);
+  made.substitution_indices = std::move(rows.rows);
+  made.level_offsets = std::move(rows.level_offsets);
+  for (const std::vector<std::int64_t>& bounds : passes) {
+    const buffer<std::int64_t> there = upload(bounds, on, memory.scratch);
+    divide(made, {there.data(), static_cast<std::int64_t>(bounds.size()) - 1, bounds.back()}, on, memory);
   }
-
- private:
-  /// Sorts the rows by block and level. Rows of equal key keep their order.
-  void divide(block_order<Index, Offset>& made, const std::vector<std::int64_t>& bounds) {
-    const buffer<std::int64_t> on_device(bounds.size(), memory_.scratch, on_.stream());
-    on_.upload(on_device.data(), bounds.data(), on_device.bytes());
-    const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1, bounds.back()};
-    const device_triangle<Index, Offset> inside =
-        entries_inside(made.inside, blocks, on_, memory_.all_scratch());
-    const auto size = static_cast<std::size_t>(inside.size);
-    const row_levels<Index> levels = levels_of_rows(inside, on_, memory_);
-    const buffer<level_key> keys(size, memory_.scratch, on_.stream());
-    const buffer<level_key> sorted(size, memory_.scratch, on_.stream());
-    device_levels<Index> rows;  // new solve index -> solve index before this pass
-    rows.rows = buffer<Index>(size, memory_.scratch, on_.stream());
-    simt::for_each(on_, inside.size,
-                   find_level_keys<Index>{levels.of_row.data(), blocks, levels.count, keys.data()});
-    on_.sort_pairs(
-        keys.data(), sorted.data(), levels.numbers.data(), rows.rows.data(), inside.size,
-        bits_for(static_cast<std::uint64_t>(blocks.blocks) * static_cast<std::uint64_t>(levels.count + 1)),
-        memory_.scratch);
-    made.level_offsets = make_runs<Index>(inside.size, starts_with_key{sorted.data()}, on_, memory_).first;
-    made.inside = in_level_order(inside, rows, on_, memory_);
-    buffer<Index> substitution_indices(size, memory_.kept, on_.stream());
-    simt::for_each(on_, inside.size,
-                   array_kernels::take_in_order<Index, Index>{made.substitution_indices.data(),
-                                                              rows.rows.data(), substitution_indices.data()});
-    made.substitution_indices = std::move(substitution_indices);
-  }
-
-  const Executor& on_;
-  analysis_memory memory_;
-};
+  return made;
+}
 
 }  // namespace sptrsv::detail::block

@@ -6,21 +6,23 @@
 #include <string>
 #include <vector>
 
-#include "sptrsv/detail/analysis/device_columns.hpp"
-#include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/levels/level_order.hpp"
+#include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/papers/level_set/level_set_agent.hpp"
 #include "sptrsv/detail/papers/level_set/level_set_plan.hpp"
+#include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/policy/level_set.hpp"
-#include "sptrsv/solver.hpp"
 
 namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
-class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
+class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
+    : public paper_engine<Scalar, Index, Offset, Executor> {
+  using base = paper_engine<Scalar, Index, Offset, Executor>;
+  using base::levels_;
+  using base::triangle_;
   using solve_state = level_set::solve_state;
   using graph = typename Executor::graph_type;
 
@@ -32,38 +34,37 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     graph many_rhs;
 
     void reset(const Executor&) {}  // each solve begins by setting x and the state
+
+    [[nodiscard]] std::uint32_t* status_flag() const { return &state.data()->status_flag; }
+    [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t, const Executor& on) const {
+      solve_state found;
+      on.download(&found, state.data(), sizeof(found));
+      return reported_index(found.first_nonfinite);
+    }
   };
 
   engine(const policy::basic_level_set<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : form_(form), max_rhs_(max_rhs), policy_(policy), values_(0, 0, on, resource) {
+      : base(form, max_rhs, on, resource), policy_(policy) {
     triangle_ = build_on_device(a, form, on, resource);
-    levels_ = levels_on_device(triangle_, on, resource);
-    triangle_ = in_level_order(triangle_, levels_, on, resource);
+    this->renumber(policy::row_order::levels, on, resource);
     if (!by_rows()) {
-      device_columns<Index, Offset> columns = columns_of(triangle_, on, resource);
-      triangle_.row_offsets = std::move(columns.column_offsets);
-      triangle_.columns = std::move(columns.rows);
-      triangle_.sources = std::move(columns.sources);
+      this->take_columns(columns_of(triangle_, on, resource));
     }
-    values_ = device_values<Scalar, Executor>(triangle_.entries(), form.unit ? 0 : a.size, on, resource);
+    this->allocate_values(on, resource);
     plan(on, resource);
   }
 
-  void update_values(const Scalar* values, const Executor& on) {
-    values_.gather(values, triangle_.sources.data(), triangle_.diagonal_sources.data(), form_.conjugated, on);
-  }
-
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{make_buffer<Scalar>(checked_product(triangle_.size, max_rhs_), on, resource),
+    workspace made{make_buffer<Scalar>(checked_product(triangle_.size, this->max_rhs_), on, resource),
                    buffer<solve_state>(1, resource, on.stream()), graph{}, graph{}};
     const solve_state start{0, all_finite, 0};
     on.upload(made.state.data(), &start, sizeof(start));
     if (is_recorded()) {
-      made.one_rhs = on.record([&](const auto& launcher) { enqueue_levels<true>(made, launcher); });
+      made.one_rhs = on.record([&](const auto& launcher) { enqueue_levels(true, made, launcher); });
     }
-    if (is_recorded() && max_rhs_ > 1) {
-      made.many_rhs = on.record([&](const auto& launcher) { enqueue_levels<false>(made, launcher); });
+    if (is_recorded() && this->max_rhs_ > 1) {
+      made.many_rhs = on.record([&](const auto& launcher) { enqueue_levels(false, made, launcher); });
     }
     return made;
   }
@@ -73,28 +74,17 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     const std::int64_t components = triangle_.size * x.columns;
     const Index* const rows = levels_.rows.data();
     simt::for_each(on, components,
-                   level_set::gather_rhs<Scalar, Index>{triangle_.size, form_.reversed, rows, alpha, b,
+                   level_set::gather_rhs<Scalar, Index>{triangle_.size, this->form_.reversed, rows, alpha, b,
                                                         scratch.x.data(), scratch.state.data()});
     // A graph cannot be launched into a capture, so a capturing stream gets the launches themselves.
     if (!is_recorded() || on.is_capturing()) {
-      x.columns == 1 ? enqueue_levels<true>(scratch, on) : enqueue_levels<false>(scratch, on);
+      enqueue_levels(x.columns == 1, scratch, on);
     } else {
       on.replay(x.columns == 1 ? scratch.one_rhs : scratch.many_rhs);
     }
     simt::for_each(on, components,
-                   level_set::scatter_solution<Scalar, Index>{triangle_.size, form_.reversed, rows,
+                   level_set::scatter_solution<Scalar, Index>{triangle_.size, this->form_.reversed, rows,
                                                               scratch.x.data(), x});
-  }
-
-  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
-    solve_state state;
-    on.download(&state, scratch.state.data(), sizeof(state));
-    return reported_index(state.first_nonfinite);
-  }
-
-  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
-    return values_.is_zero_pivot(substitution_index, levels_.rows.data(), &scratch.state.data()->status_flag,
-                                 on);
   }
 
   void describe(solver_info& info, const Executor& on) const {
@@ -102,7 +92,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     for (const level_set::segment& s : segments_) {
       wide += s.narrow ? 0 : 1;
     }
-    info.device = on.device_name();
+    this->describe_system(info, on);
     const std::int64_t narrow = static_cast<std::int64_t>(segments_.size()) - wide;
     info.kernels.resize(4);
     info.kernels[0].text = std::string("gather_rhs, for levels by ") + (by_rows() ? "rows" : "columns");
@@ -113,12 +103,9 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     info.kernels[2].launches = narrow;
     info.kernels[3].text = "scatter_solution";
     info.bit_reproducible = by_rows();
-    info.entries = triangle_.entries() + (form_.unit ? 0 : triangle_.size);
-    info.levels = levels_.count;
-    info.longest_row = triangle_.longest_row;
-    info.solver_bytes = triangle_.bytes() + values_.bytes() + levels_.bytes() + level_lanes_.bytes();
+    info.solver_bytes += level_lanes_.bytes();
     info.workspace_bytes =
-        static_cast<std::size_t>(triangle_.size * max_rhs_) * sizeof(Scalar) + sizeof(solve_state);
+        static_cast<std::size_t>(triangle_.size * this->max_rhs_) * sizeof(Scalar) + sizeof(solve_state);
   }
 
  private:
@@ -143,15 +130,16 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     segments_ = std::move(made.segments);
   }
 
-  /// Enqueues the launches of all levels. `OneRhs`: for a single right-hand side. `Launcher`: the executor,
+  /// Enqueues the launches of all levels. `one_rhs`: for a single right-hand side. `Launcher`: the executor,
   /// or what records a graph.
-  template <bool OneRhs, class Launcher>
-  void enqueue_levels(const workspace& scratch, const Launcher& on) const {
-    if (by_rows()) {
-      enqueue_levels<policy::orientation::rows, OneRhs>(scratch, on);
-    } else {
-      enqueue_levels<policy::orientation::columns, OneRhs>(scratch, on);
-    }
+  template <class Launcher>
+  void enqueue_levels(bool one_rhs, const workspace& scratch, const Launcher& on) const {
+    with_constant(by_rows(), [&](auto rows) {
+      with_constant(one_rhs, [&](auto one) {
+        constexpr auto by = decltype(rows)::value ? policy::orientation::rows : policy::orientation::columns;
+        this->template enqueue_levels<by, decltype(one)::value>(scratch, on);
+      });
+    });
   }
   template <policy::orientation By, bool OneRhs, class Launcher>
   void enqueue_levels(const workspace& scratch, const Launcher& on) const {
@@ -159,8 +147,8 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     p.size = triangle_.size;
     p.offsets = triangle_.row_offsets.data();
     p.indices = triangle_.columns.data();
-    p.values = values_.values();
-    p.diagonal = values_.diagonal();
+    p.values = this->values_.values();
+    p.diagonal = this->values_.diagonal();
     p.substitution_indices = levels_.rows.data();
     p.x = scratch.x.data();
     p.state = scratch.state.data();
@@ -187,13 +175,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
                              {p, s.first_row, s.last_row});
   }
 
-  triangle_form form_;
-  std::int64_t max_rhs_;
   policy::basic_level_set<Tuning> policy_;
-  device_levels<Index> levels_;
-  /// In level order; LEVC stores the system's columns in its rows.
-  device_triangle<Index, Offset> triangle_;
-  device_values<Scalar, Executor> values_;
   buffer<std::int32_t> level_lanes_;  ///< by level: lanes per row
   std::vector<level_set::segment> segments_;
 };

@@ -8,19 +8,31 @@
 
 namespace sptrsv::detail::row_wise {
 
-/// Returns true if a warp's rows start at `solve_index`. The rows [begin, end) are divided into groups of 32:
-/// a group with at least `entries_for_a_warp` entries per row on average gets one warp per row, another group
+/// Says at which solve indices a warp's rows start. The rows [begin, end) are divided into groups of 32: a
+/// group with at least `entries_for_a_warp` entries per row on average gets one warp per row, another group
 /// gets one warp for all its rows.
 template <class Context, class Offset>
-SPTRSV_DEVICE bool starts_by_average(Context& ctx, const Offset* row_offsets, std::int64_t begin,
-                                     std::int64_t end, std::int64_t solve_index,
-                                     std::int64_t entries_for_a_warp) {
+SPTRSV_DEVICE bool starts_task(Context& ctx, const Offset* row_offsets, std::int64_t begin, std::int64_t end,
+                               std::int64_t solve_index, std::int64_t entries_for_a_warp) {
   const std::int64_t first = begin + (solve_index - begin) / 32 * 32;
   const std::int64_t last = end - first > 32 ? first + 32 : end;
   const auto entries = static_cast<std::int64_t>(ctx.load_constant(row_offsets + last) -
                                                  ctx.load_constant(row_offsets + first));
   return solve_index == first || entries >= entries_for_a_warp * (last - first);
 }
+
+/// Says the same where all rows are divided.
+template <class Offset>
+struct starts_by_average {
+  const Offset* row_offsets;  ///< by solve index, size + 1
+  std::int64_t size;
+  std::int64_t entries_for_a_warp;
+
+  template <class Context>
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
+    return starts_task(ctx, row_offsets, 0, size, solve_index, entries_for_a_warp);
+  }
+};
 
 /// Solves the rows of one warp. One sweep over the rows solves `Columns` right-hand sides.
 template <int Entries, int Columns, class System>

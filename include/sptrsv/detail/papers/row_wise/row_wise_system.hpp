@@ -55,19 +55,11 @@ struct system_params {
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index) const {
     return open(ctx, solve_index, row_offsets + solve_index);
   }
-  template <class Context>
-  SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index, const pivot_divisor<Scalar>& pivot) const {
-    return open(ctx, solve_index, row_offsets + solve_index, pivot);
-  }
   /// Loads the data of a row. `offsets` points to the offset of the row's first entry; the next element is
   /// the end.
   template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index, const Offset* offsets) const {
-    return open(ctx, solve_index, offsets, pivot_divisor<Scalar>(pivot(ctx, solve_index)));
-  }
-  template <class Context>
-  SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index, const Offset* offsets,
-                         const pivot_divisor<Scalar>& pivot) const {
+    const pivot_divisor<Scalar> divisor(pivot(ctx, solve_index));
     const Offset begin = ctx.load_constant(offsets);
     const Offset end = ctx.load_constant(offsets + 1);
     const std::int64_t substitution_index =
@@ -79,7 +71,7 @@ struct system_params {
             reversed ? size - 1 - substitution_index : substitution_index,
             begin,
             end,
-            pivot};
+            divisor};
   }
 
   template <class Context>

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
@@ -66,20 +67,6 @@ struct measure_features {
   }
 };
 
-/// Finds the number of entries before each level. Runs once per level and once for the end.
-template <class Index>
-struct find_level_entries {
-  const Index* level_offsets;          ///< by level, levels + 1
-  const std::int64_t* lengths_before;  ///< by solve index, size + 1
-  std::int64_t* entries_before;        ///< output by level, levels + 1
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t level) const {
-    ctx.store(entries_before + level,
-              ctx.load_constant(lengths_before + ctx.load_constant(level_offsets + level)));
-  }
-};
-
 /// Returns the standard deviation divided by the mean.
 inline double variation(double sum, double squares, double count) {
   const double mean = sum / count;
@@ -115,9 +102,9 @@ system_features features_of(const device_triangle<Index, Offset>& t, const devic
   found.dependency = total(dependencies) / measure::unit / found.rows;
 
   const auto level_entries = make_buffer<std::int64_t>(levels.count + 1, on, resource);
-  simt::for_each(
-      on, levels.count + 1,
-      find_level_entries<Index>{levels.level_offsets.data(), lengths.data(), level_entries.data()});
+  simt::for_each(on, levels.count + 1,
+                 array_kernels::take_in_order<std::int64_t, Index>{
+                     lengths.data(), levels.level_offsets.data(), level_entries.data()});
   std::vector<std::int64_t> before(level_entries.size());
   on.download(before.data(), level_entries.data(), level_entries.bytes());
   double level_squares = 0;

@@ -1,5 +1,5 @@
-// Scheduling, first hierarchy: groups nodes of one level; one warp solves one group (Hu et al. 2024, section
-// 4.4).
+// Scheduling, first and third hierarchy (Hu et al. 2024, section 4.4): groups nodes of one level, of which
+// one warp solves one group, and assigns the levels of nodes to launches.
 #pragma once
 
 #include <cstdint>
@@ -114,8 +114,8 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
     const auto sorted_keys = make_buffer<std::uint64_t>(nodes, on, resource);
     auto sorted = make_buffer<Index>(nodes, on, resource);
     simt::for_each(on, nodes,
-                   find_keys{t.row_offsets.data(), graph.nodes.first_solve_index.data(),
-                             levels.level_offsets.data(), levels.count, levels.rows.data(), keys.data()});
+                   find_keys{t.row_offsets.data(), graph.nodes.first.data(), levels.level_offsets.data(),
+                             levels.count, levels.rows.data(), keys.data()});
     on.sort_pairs(keys.data(), sorted_keys.data(), levels.rows.data(), sorted.data(), nodes,
                   bits_for(static_cast<std::uint64_t>(levels.count) << find_keys::entry_bits), resource);
     levels.rows = std::move(sorted);
@@ -139,21 +139,51 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
   on.fill_bytes(made.first.data(), 0, made.first.bytes());
   on.fill_bytes(made.rows.data(), 0, made.rows.bytes());
   on.fill_bytes(inner.data(), 0, inner.bytes());
-  place_nodes<Index> body{};
-  body.level_offsets = levels.level_offsets.data();
-  body.levels = levels.count;
-  body.nodes = levels.rows.data();
-  body.first_solve_index = graph.nodes.first_solve_index.data();
-  body.inner = graph.inner.data();
-  body.group_offsets = group_offsets.data();
-  body.sub_warps = s.sub_warps;
-  body.first = made.first.data();
-  body.rows = made.rows.data();
-  body.level_inner = inner.data();
-  body.group_of_node = made.group_of_node.data();
-  simt::for_each(on, nodes, body);
+  simt::for_each(
+      on, nodes,
+      place_nodes<Index>{levels.level_offsets.data(), levels.count, levels.rows.data(),
+                         graph.nodes.first.data(), graph.inner.data(), group_offsets.data(), s.sub_warps,
+                         made.first.data(), made.rows.data(), inner.data(), made.group_of_node.data()});
   made.level_inner.resize(inner.size());
   on.download(made.level_inner.data(), inner.data(), inner.bytes());
+  return made;
+}
+
+/// A launch: the groups of one or more levels.
+struct node_launch {
+  std::int64_t first_group;
+  std::int64_t groups;
+  bool waits;                    ///< true: rows wait for rows of the same launch
+  bool signals = false;          ///< true: rows of this or a later launch wait, so values must be signalled
+  std::int64_t first_block = 0;  ///< blocks of the launches before
+  std::uint32_t blocks = 0;
+  std::size_t queue_first = 0;  ///< index among the first groups of the warps of all launches
+  std::size_t queue = 0;        ///< index among the queues of all launches
+};
+
+/// Makes the launches. A level of more than `threshold` groups is a launch of its own; consecutive smaller
+/// levels share one launch. Rows of one level do not wait for one another unless they are in one node.
+template <class Index>
+std::vector<node_launch> make_launches(const grouped_nodes<Index>& groups, double threshold) {
+  std::vector<node_launch> made;
+  bool open = false;  // true: the last launch takes further levels
+  for (std::size_t level = 0; level + 1 < groups.level_offsets.size(); ++level) {
+    const std::int64_t first = groups.level_offsets[level];
+    const std::int64_t count = groups.level_offsets[level + 1] - first;
+    const bool alone = static_cast<double>(count) > threshold;
+    if (open && !alone) {
+      made.back().groups += count;
+      made.back().waits = true;
+    } else {
+      made.push_back({first, count, groups.level_inner[level] != 0});
+    }
+    open = !alone;
+  }
+  bool later_waits = false;
+  for (auto launch = made.rbegin(); launch != made.rend(); ++launch) {
+    later_waits = later_waits || launch->waits;
+    launch->signals = later_waits;
+  }
   return made;
 }
 

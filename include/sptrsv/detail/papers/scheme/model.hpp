@@ -18,15 +18,17 @@
 
 namespace sptrsv::detail::schemes {
 
-/// Returns weights * in + bias, with negative elements set to zero if `rectify`.
-template <std::size_t Out, std::size_t In>
-std::vector<double> layer(const float (&weights)[Out][In], const float (&bias)[Out],
+/// Returns weights * in + biases of one of `Members` perceptrons, with negative elements set to zero if
+/// `rectify`. `weights` is by member, output and input, `biases` by member and output.
+template <std::size_t Members, std::size_t Weights, std::size_t Biases>
+std::vector<double> layer(const float (&weights)[Weights], const float (&biases)[Biases], std::size_t member,
                           const std::vector<double>& in, bool rectify) {
-  std::vector<double> out(Out);
-  for (std::size_t o = 0; o < Out; ++o) {
-    double sum = bias[o];
-    for (std::size_t i = 0; i < In; ++i) {
-      sum += static_cast<double>(weights[o][i]) * in[i];
+  std::vector<double> out(Biases / Members);
+  for (std::size_t o = 0; o < out.size(); ++o) {
+    const std::size_t at = member * out.size() + o;
+    double sum = biases[at];
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      sum += static_cast<double>(weights[at * in.size() + i]) * in[i];
     }
     out[o] = rectify ? std::max(sum, 0.0) : sum;
   }
@@ -43,10 +45,11 @@ std::vector<double> scores(const system_features& features) {
         (std::log1p(in[i]) - static_cast<double>(Table::mean[i])) / static_cast<double>(Table::deviation[i]);
   }
   std::vector<double> sums(std::size(Table::schemes));
-  for (std::size_t member = 0; member < std::size(Table::bias_1); ++member) {
-    const auto first = layer(Table::weights_1[member], Table::bias_1[member], in, true);
-    const auto second = layer(Table::weights_2[member], Table::bias_2[member], first, true);
-    const auto last = layer(Table::weights_3[member], Table::bias_3[member], second, false);
+  constexpr std::size_t members = Table::members;
+  for (std::size_t member = 0; member < members; ++member) {
+    const auto first = layer<members>(Table::weights_1, Table::bias_1, member, in, true);
+    const auto second = layer<members>(Table::weights_2, Table::bias_2, member, first, true);
+    const auto last = layer<members>(Table::weights_3, Table::bias_3, member, second, false);
     for (std::size_t i = 0; i < sums.size(); ++i) {
       sums[i] += 1 / (1 + std::exp(-last[i]));
     }

@@ -146,66 +146,38 @@ class warp_loads {
   std::vector<std::uint32_t> heap_index_;  ///< by warp: its index in the heap
 };
 
-/// Assigns the groups first_group ... first_group + groups - 1 to `blocks` blocks of `warps` warps.
+/// Assigns the groups first_group ... first_group + groups - 1 to `blocks` blocks of `warps` warps: each to
+/// the warp with the smallest load so far, or, for warp_scheduling::locality, to such a warp of the blocks
+/// that solve its parents, if a parent is in this launch.
 template <class Index>
-class queue_maker {
- public:
-  queue_maker(const group_facts<Index>& facts, std::int64_t first_group, std::int64_t groups,
-              std::int64_t blocks, int warps)
-      : facts_(facts),
-        first_group_(first_group),
-        groups_(groups),
-        warps_(static_cast<std::uint32_t>(warps)),
-        loads_(static_cast<std::size_t>(blocks * warps)),
-        worker_of_(static_cast<std::size_t>(groups)) {}
-
-  warp_queues<Index> make(warp_scheduling how) {
-    for (std::int64_t g = 0; g < groups_; ++g) {
-      const std::uint32_t worker = how == warp_scheduling::locality ? near_parents(g) : loads_.least();
-      loads_.add(worker, facts_.loads[at(first_group_ + g)]);
-      worker_of_[at(g)] = worker;
-    }
-    warp_queues<Index> made;
-    made.first.assign(loads_.size() + 1, 0);
-    for (const std::uint32_t worker : worker_of_) {
-      ++made.first[worker + 1];
-    }
-    for (std::size_t w = 0; w < loads_.size(); ++w) {
-      made.first[w + 1] = static_cast<Index>(made.first[w + 1] + made.first[w]);
-    }
-    made.queue.resize(worker_of_.size());
-    std::vector<Index> next(made.first.begin(), made.first.end() - 1);
-    for (std::size_t g = 0; g < worker_of_.size(); ++g) {
-      made.queue[static_cast<std::size_t>(next[worker_of_[g]]++)] = static_cast<Index>(g);
-    }
-    return made;
-  }
-
- private:
-  /// Returns the warp with the smallest load among the blocks that solve the parents of group g; among all
-  /// warps if no parent is in this launch.
-  [[nodiscard]] std::uint32_t near_parents(std::int64_t g) const {
-    std::uint32_t best = loads_.least();
+warp_queues<Index> make_queues(const group_facts<Index>& facts, std::int64_t first_group, std::int64_t groups,
+                               std::int64_t blocks, int warps, warp_scheduling how) {
+  warp_loads loads(static_cast<std::size_t>(blocks * warps));
+  std::vector<Index> worker_of(static_cast<std::size_t>(groups));  // by group of the launch: its warp
+  const auto near_parents = [&](std::int64_t group) {
+    std::uint32_t best = loads.least();
     bool found = false;
-    for (const Index parent : facts_.parents_of[at(first_group_ + g)]) {
-      if (parent < first_group_) {
+    for (const Index parent : facts.parents_of[at(group)]) {
+      if (parent < first_group) {
         continue;  // parent is solved by an earlier launch
       }
-      const std::uint32_t first = worker_of_[at(parent - first_group_)] / warps_ * warps_;
-      for (std::uint32_t w = first; w < first + warps_; ++w) {
-        best = !found || loads_.of(w) < loads_.of(best) ? w : best;
+      const auto first = static_cast<std::uint32_t>(worker_of[at(parent - first_group)] / warps * warps);
+      for (std::uint32_t w = first; w < first + static_cast<std::uint32_t>(warps); ++w) {
+        best = !found || loads.of(w) < loads.of(best) ? w : best;
         found = true;
       }
     }
     return best;
+  };
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const std::int64_t group = first_group + g;
+    const std::uint32_t worker = how == warp_scheduling::locality ? near_parents(group) : loads.least();
+    loads.add(worker, facts.loads[at(group)]);
+    worker_of[at(g)] = static_cast<Index>(worker);
   }
-
-  const group_facts<Index>& facts_;
-  std::int64_t first_group_;
-  std::int64_t groups_;
-  std::uint32_t warps_;  ///< warps of a block
-  warp_loads loads_;
-  std::vector<std::uint32_t> worker_of_;  ///< by group of the launch: its warp
-};
+  warp_queues<Index> made;
+  made.queue = group_entries<Index>(worker_of.data(), worker_of.size(), blocks * warps, made.first);
+  return made;
+}
 
 }  // namespace sptrsv::detail::schemes

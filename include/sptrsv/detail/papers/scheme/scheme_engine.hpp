@@ -10,8 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/papers/row_wise/row_wise_engine.hpp"
-#include "sptrsv/detail/papers/scheme/launches.hpp"
+#include "sptrsv/detail/base/with_constant.hpp"
+#include "sptrsv/detail/papers/paper_engine.hpp"
+#include "sptrsv/detail/papers/scheme/grouping.hpp"
 #include "sptrsv/detail/papers/scheme/model.hpp"
 #include "sptrsv/detail/papers/scheme/queues.hpp"
 #include "sptrsv/policy/scheme.hpp"
@@ -21,20 +22,21 @@ namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
-    : public row_wise::engine_base<Scalar, Index, Offset, Executor> {
-  using base = row_wise::engine_base<Scalar, Index, Offset, Executor>;
+    : public paper_engine<Scalar, Index, Offset, Executor> {
+  using base = paper_engine<Scalar, Index, Offset, Executor>;
   template <class Buffers, bool Buffered, bool OneRhs>
   using agent = schemes::agent<Tuning, Scalar, Index, Offset, Buffers, Buffered, OneRhs>;
   using assignment_state = schemes::assignment_state;
+  using node_launch = schemes::node_launch;
 
  public:
-  struct workspace {
-    double_buffer_storage<Scalar> buffers;  ///< no right-hand sides if values are not their own flags
+  /// Its double buffer has no right-hand sides if values are not their own flags.
+  struct workspace : double_buffer_storage<Scalar> {
     fenced_storage<Scalar> fenced;
     buffer<assignment_state> assignments;  ///< by launch; empty if groups are not assigned
 
     void reset(const Executor& on) {
-      buffers.reset(on);
+      double_buffer_storage<Scalar>::reset(on);
       fenced.reset(on);
       on.fill_bytes(assignments.data(), 0, assignments.bytes());
     }
@@ -43,9 +45,9 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   engine(const policy::basic_scheme<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : base(a, form, max_rhs, on, resource) {
-    device_levels<Index> rows = levels_on_device(this->triangle(), on, resource);
+    device_levels<Index> rows = levels_on_device(this->triangle_, on, resource);
     scheme_ = policy.use ? *policy.use
-                         : schemes::choose_scheme(schemes::features_of(this->triangle(), rows, on, resource),
+                         : schemes::choose_scheme(schemes::features_of(this->triangle_, rows, on, resource),
                                                   Tuning::max_launches);
     check_scheme(scheme_);
     blocks_per_processor_ = std::max(1, scheme_.active_warps * 32 / Tuning::block_threads);
@@ -57,8 +59,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{{size(), is_fenced() ? 0 : this->max_rhs(), on, resource},
-                   {size(), is_fenced() ? this->max_rhs() : 0, on, resource},
+    workspace made{{size(), is_fenced() ? 0 : this->max_rhs_, on, resource},
+                   {size(), is_fenced() ? this->max_rhs_ : 0, on, resource},
                    buffer<assignment_state>(assigned() ? launches_.size() : 0, resource, on.stream())};
     on.fill_bytes(made.assignments.data(), 0, made.assignments.bytes());
     return made;
@@ -68,52 +70,35 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
              const Executor& on) const {
     for (std::size_t i = 0; i < launches_.size(); ++i) {
       if (is_fenced()) {
-        const bool signals = launches_[i].what.signals;
-        enqueue(i,
-                this->system(alpha, b, x,
-                             scratch.fenced.buffers(scratch.buffers.buffers().state, x.columns, signals)),
-                scratch, on);
+        const bool signals = launches_[i].signals;
+        enqueue(i, alpha, b, x, scratch.fenced.buffers(scratch.buffers().state, x.columns, signals), scratch,
+                on);
       } else {
-        enqueue(i, this->system(alpha, b, x, scratch.buffers.buffers()), scratch, on);
+        enqueue(i, alpha, b, x, scratch.buffers(), scratch, on);
       }
     }
   }
 
-  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
-    return base::first_nonfinite_index(scratch.buffers, on);
-  }
-  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
-    return base::is_zero_pivot(substitution_index, scratch.buffers, on);
-  }
-
   void describe(solver_info& info, const Executor& on) const {
     const auto waiting =
-        std::count_if(launches_.begin(), launches_.end(), [](const launch_plan& l) { return l.what.waits; });
+        std::count_if(launches_.begin(), launches_.end(), [](const node_launch& l) { return l.waits; });
     kernel_info kernel;
     kernel.launches = static_cast<std::int64_t>(launches_.size());
     kernel.waiting_launches = static_cast<std::int64_t>(waiting);
     kernel.text = std::to_string(groups_.count) + " groups of up to " + std::to_string(groups_.sub_warps) +
                   " nodes, " + std::to_string(nodes_) + " nodes in all, " + std::to_string(kernel.launches) +
                   " launches, " + std::to_string(waiting) + " of them wait";
-    this->describe_rows(info, "scheme", threads_, std::move(kernel), on);
+    base::describe(info, "scheme", threads_, std::move(kernel), on);
     info.plan = to_string(scheme_);
     info.levels = levels_;
     info.solver_bytes += groups_.first.bytes() + groups_.rows.bytes() + queue_first_.bytes() + queue_.bytes();
-    info.workspace_bytes = double_buffer_storage<Scalar>::bytes(size(), is_fenced() ? 0 : this->max_rhs()) +
-                           fenced_storage<Scalar>::bytes(size(), is_fenced() ? this->max_rhs() : 0) +
+    info.workspace_bytes = double_buffer_storage<Scalar>::bytes(size(), is_fenced() ? 0 : this->max_rhs_) +
+                           fenced_storage<Scalar>::bytes(size(), is_fenced() ? this->max_rhs_ : 0) +
                            (assigned() ? launches_.size() * sizeof(assignment_state) : 0);
   }
 
  private:
-  struct launch_plan {
-    schemes::node_launch what;
-    std::int64_t first_block;
-    std::uint32_t blocks;
-    std::size_t queue_first;  ///< index in queue_first_ of all launches
-    std::size_t queue;
-  };
-
-  [[nodiscard]] std::int64_t size() const { return this->triangle().size; }
+  [[nodiscard]] std::int64_t size() const { return this->triangle_.size; }
   [[nodiscard]] bool is_fenced() const { return scheme_.signal == hand_off::fenced; }
   [[nodiscard]] bool assigned() const { return scheme_.warps != warp_scheduling::hardware; }
   [[nodiscard]] bool queued() const { return assigned() && scheme_.warps != warp_scheduling::round_robin; }
@@ -129,7 +114,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
       this->renumber(std::move(rows), on, resource);
       rows = schemes::levels_in_order(std::move(level_offsets), levels_, size(), on, resource);
     }
-    return schemes::transform(this->triangle(), std::move(rows), scheme_, on, resource);
+    return schemes::transform(this->triangle_, std::move(rows), scheme_, on, resource);
   }
 
   void schedule(schemes::node_graph<Index, Offset>& graph, const Executor& on, memory_resource& resource) {
@@ -138,7 +123,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     }
     const bool near_parents = scheme_.warps == warp_scheduling::locality;
     nodes_ = graph.nodes.count;
-    groups_ = schemes::group_nodes(this->triangle(), graph, scheme_, near_parents, on, resource);
+    groups_ = schemes::group_nodes(this->triangle_, graph, scheme_, near_parents, on, resource);
     const std::int64_t warps = threads_ / 32;
     const std::int64_t resident =
         is_fenced() ? resident_blocks<fenced_values<Scalar>>(on) : resident_blocks<double_buffer<Scalar>>(on);
@@ -146,22 +131,22 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
         scheme_.alpha_level == sptrsv::scheme::unlimited
             ? std::numeric_limits<double>::infinity()
             : static_cast<double>(scheme_.alpha_level) * static_cast<double>(resident * warps);
-    const std::vector<schemes::node_launch> launches = schemes::make_launches(groups_, threshold);
-    SPTRSV_EXPECTS(static_cast<std::int64_t>(launches.size()) <= Tuning::max_launches, errc::unsupported,
+    launches_ = schemes::make_launches(groups_, threshold);
+    SPTRSV_EXPECTS(static_cast<std::int64_t>(launches_.size()) <= Tuning::max_launches, errc::unsupported,
                    "scheme: alpha_level=" + std::to_string(scheme_.alpha_level) + " makes " +
-                       std::to_string(launches.size()) + " launches of this system, and " +
+                       std::to_string(launches_.size()) + " launches of this system, and " +
                        std::to_string(Tuning::max_launches) + " are the most");
     std::int64_t blocks = 0;
-    for (const schemes::node_launch& what : launches) {
-      std::int64_t own = simt::ceil_div(what.groups, warps);
-      own = assigned() ? std::min(own, resident) : own;
-      launches_.push_back({what, blocks, static_cast<std::uint32_t>(own), 0, 0});
-      blocks += own;
+    for (node_launch& launch : launches_) {
+      const std::int64_t own = simt::ceil_div(launch.groups, warps);
+      launch.first_block = blocks;
+      launch.blocks = static_cast<std::uint32_t>(assigned() ? std::min(own, resident) : own);
+      blocks += launch.blocks;
     }
     SPTRSV_EXPECTS(blocks * warps < std::int64_t{1} << 30, errc::unsupported,
                    "scheme: this system has " + std::to_string(groups_.count) +
                        " groups of nodes, more than can be launched");
-    this->launch_with(blocks, 1);
+    this->blocks_ = simt::block_count(blocks, 1);
     if (queued()) {
       make_queues(graph, static_cast<int>(warps), on, resource);
     }
@@ -197,17 +182,17 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   /// Returns the number of resident blocks of the kernels whose rows wait.
   template <class Buffers>
   [[nodiscard]] std::int64_t resident_blocks(const Executor& on) const {
-    return scheme_.buffered ? resident_blocks<Buffers, true>(on) : resident_blocks<Buffers, false>(on);
-  }
-  template <class Buffers, bool Buffered>
-  [[nodiscard]] std::int64_t resident_blocks(const Executor& on) const {
-    const std::int64_t with_one = resident_blocks_of<agent<Buffers, Buffered, true>>(on);
-    return this->max_rhs() == 1 ? with_one
-                                : std::min(with_one, resident_blocks_of<agent<Buffers, Buffered, false>>(on));
-  }
-  template <class Agent>
-  [[nodiscard]] std::int64_t resident_blocks_of(const Executor& on) const {
-    return on.template resident_blocks<Agent>(padding<Agent>(), threads_);
+    std::int64_t least = 0;
+    with_constant(scheme_.buffered, [&](auto buffered) {
+      using one = agent<Buffers, decltype(buffered)::value, true>;
+      using many = agent<Buffers, decltype(buffered)::value, false>;
+      least = on.template resident_blocks<one>(padding<one>(), threads_);
+      if (this->max_rhs_ > 1) {
+        const std::int64_t of_many = on.template resident_blocks<many>(padding<many>(), threads_);
+        least = std::min(least, of_many);
+      }
+    });
+    return least;
   }
 
   /// Returns the dynamic shared memory that limits the blocks per multiprocessor to blocks_per_processor_.
@@ -218,13 +203,12 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
 
   void make_queues(const schemes::node_graph<Index, Offset>& graph, int warps, const Executor& on,
                    memory_resource& resource) {
-    const auto facts = schemes::facts_of(this->triangle(), graph, groups_,
+    const auto facts = schemes::facts_of(this->triangle_, graph, groups_,
                                          scheme_.warps == warp_scheduling::locality, on, resource);
     std::vector<Index> first;
     std::vector<Index> queue;
-    for (launch_plan& l : launches_) {
-      const auto made = schemes::queue_maker<Index>(facts, l.what.first_group, l.what.groups, l.blocks, warps)
-                            .make(scheme_.warps);
+    for (node_launch& l : launches_) {
+      const auto made = schemes::make_queues(facts, l.first_group, l.groups, l.blocks, warps, scheme_.warps);
       l.queue_first = first.size();
       l.queue = queue.size();
       first.insert(first.end(), made.first.begin(), made.first.end());
@@ -236,50 +220,39 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     on.upload(queue_.data(), queue.data(), queue_.bytes());
   }
 
+  /// Enqueues launch `i`. `buffers`: how components are handed on.
   template <class Buffers>
-  void enqueue(std::size_t i, const row_wise::system_params<Scalar, Index, Offset, Buffers>& system,
-               const workspace& scratch, const Executor& on) const {
-    if (launches_[i].what.waits) {
-      enqueue_variant(i, system, scratch, on);
+  void enqueue(std::size_t i, Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
+               const Buffers& buffers, const workspace& scratch, const Executor& on) const {
+    const auto enqueue_for = [&](const auto& known) {
+      with_constant(scheme_.buffered, [&](auto buffered) {
+        with_constant(x.columns == 1, [&](auto one) {
+          launch<agent<std::decay_t<decltype(known)>, decltype(buffered)::value, decltype(one)::value>>(
+              i, this->system(alpha, b, x, known), scratch, on);
+        });
+      });
+    };
+    if (launches_[i].waits) {
+      enqueue_for(buffers);
     } else {
-      using settled = schemes::settled_buffers<Buffers>;
-      enqueue_variant(i, this->system(system.alpha, system.b, system.x, settled{system.buffers}), scratch,
-                      on);
-    }
-  }
-  template <class Buffers>
-  void enqueue_variant(std::size_t i, const row_wise::system_params<Scalar, Index, Offset, Buffers>& system,
-                       const workspace& scratch, const Executor& on) const {
-    if (scheme_.buffered) {
-      enqueue_columns<Buffers, true>(i, system, scratch, on);
-    } else {
-      enqueue_columns<Buffers, false>(i, system, scratch, on);
-    }
-  }
-  template <class Buffers, bool Buffered>
-  void enqueue_columns(std::size_t i, const row_wise::system_params<Scalar, Index, Offset, Buffers>& system,
-                       const workspace& scratch, const Executor& on) const {
-    if (system.x.columns == 1) {
-      launch<agent<Buffers, Buffered, true>>(i, system, scratch, on);
-    } else {
-      launch<agent<Buffers, Buffered, false>>(i, system, scratch, on);
+      enqueue_for(schemes::settled_buffers<Buffers>{buffers});
     }
   }
   template <class Agent>
   void launch(std::size_t i, const typename Agent::system_params& system, const workspace& scratch,
               const Executor& on) const {
-    const launch_plan& l = launches_[i];
+    const node_launch& l = launches_[i];
     typename Agent::params p{};
     p.system = system;
-    p.work.first_group = l.what.first_group;
-    p.work.groups = l.what.groups;
+    p.work.first_group = l.first_group;
+    p.work.groups = l.groups;
     p.work.first_block = l.first_block;
     p.work.blocks = l.blocks;
     p.work.queue_first = queued() ? queue_first_.data() + l.queue_first : nullptr;
     p.work.queue = queued() ? queue_.data() + l.queue : nullptr;
-    p.work.state = assigned() && l.what.waits ? scratch.assignments.data() + i : nullptr;
+    p.work.state = assigned() && l.waits ? scratch.assignments.data() + i : nullptr;
     p.nodes = {groups_.first.data(), groups_.rows.data()};
-    p.solve_blocks = this->blocks();
+    p.solve_blocks = this->blocks_;
     p.lane_bits = lane_bits();
     p.sharing = sharing();
     p.together_above = scheme_.together_above;
@@ -295,7 +268,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   std::int64_t levels_ = 0;  ///< levels of rows
   std::int64_t nodes_ = 0;
   schemes::grouped_nodes<Index> groups_;
-  std::vector<launch_plan> launches_;
+  std::vector<node_launch> launches_;
   buffer<Index> queue_first_;
   buffer<Index> queue_;
 };

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
+#include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
-#include "sptrsv/detail/papers/row_wise/warp_tasks.hpp"
 #include "sptrsv/scheme/scheme.hpp"
 
 namespace sptrsv::detail::schemes {
@@ -70,21 +70,6 @@ struct mark_long_rows {
   }
 };
 
-/// Lists the long rows. Runs once per row.
-template <class Index>
-struct list_long_rows {
-  const Index* long_before;  ///< by solve index, size + 1: number of long rows before it
-  Index* long_rows;          ///< output: solve indices, ascending
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
-    const Index before = ctx.load_constant(long_before + solve_index);
-    if (ctx.load_constant(long_before + solve_index + 1) != before) {
-      ctx.store(long_rows + before, static_cast<Index>(solve_index));
-    }
-  }
-};
-
 /// Writes the node of each row. Runs once per node.
 template <class Index>
 struct number_rows_by_node {
@@ -97,6 +82,18 @@ struct number_rows_by_node {
     for (Index solve_index = ctx.load_constant(first_solve_index + node); solve_index < end; ++solve_index) {
       ctx.store(node_of_row + solve_index, static_cast<Index>(node));
     }
+  }
+};
+
+/// Returns the node that an entry needs.
+template <class Index>
+struct needed_node {
+  const Index* columns;      ///< by entry
+  const Index* node_of_row;  ///< by solve index
+
+  template <class Context>
+  SPTRSV_DEVICE Index operator()(Context& ctx, std::int64_t e) const {
+    return ctx.load_constant(node_of_row + ctx.load_constant(columns + e));
   }
 };
 
@@ -124,7 +121,8 @@ struct mark_edges {
     if (e < entries) {
       const Index node =
           ctx.load_constant(node_of_row + triangle_kernels::major_of(ctx, row_offsets, size, e));
-      const Index needed = node_needed(ctx, e);
+      const needed_node<Index> node_of{columns, node_of_row};
+      const Index needed = node_of(ctx, e);
       is_edge = needed != node;
       if (!is_edge) {
         ctx.store_relaxed(inner + node, std::int32_t{1});
@@ -132,33 +130,10 @@ struct mark_edges {
       const auto first = static_cast<std::int64_t>(
           ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node)));
       for (std::int64_t k = e - 1; is_edge && k >= first && k >= e - entries_compared; --k) {
-        is_edge = node_needed(ctx, k) != needed;
+        is_edge = node_of(ctx, k) != needed;
       }
     }
     ctx.store(marks + e, is_edge ? Offset{1} : Offset{0});
-  }
-
- private:
-  template <class Context>
-  SPTRSV_DEVICE Index node_needed(Context& ctx, std::int64_t e) const {
-    return ctx.load_constant(node_of_row + ctx.load_constant(columns + e));
-  }
-};
-
-/// Writes the edges. Runs once per entry.
-template <class Index, class Offset>
-struct write_edges {
-  const Index* columns;        ///< by entry
-  const Index* node_of_row;    ///< by solve index
-  const Offset* edges_before;  ///< by entry, entries + 1: number of edges before it
-  Index* edges;                ///< output by edge: the node that is needed
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const Offset at = ctx.load_constant(edges_before + e);
-    if (ctx.load_constant(edges_before + e + 1) != at) {
-      ctx.store(edges + at, ctx.load_constant(node_of_row + ctx.load_constant(columns + e)));
-    }
   }
 };
 
@@ -182,8 +157,7 @@ struct find_first_edges {
 /// The computation graph, in device memory.
 template <class Index, class Offset>
 struct node_graph {
-  /// Node k has the solve indices first_solve_index[k] ... first_solve_index[k + 1] - 1.
-  row_wise::warp_tasks<Index> nodes;
+  runs<Index> nodes;                     ///< of solve indices
   device_triangle<Index, Offset> edges;  ///< dependency edges by node; empty if nodes are rows
   /// By node: 1 if its rows need each other; empty if nodes are rows.
   buffer<std::int32_t> inner;
@@ -194,8 +168,8 @@ struct node_graph {
 
 /// Returns the nodes: runs of consecutive rows, merged as the scheme says. Synchronises.
 template <class Index, class Offset, class Executor>
-row_wise::warp_tasks<Index> merge_rows(const device_triangle<Index, Offset>& t, const scheme& s,
-                                       const Executor& on, memory_resource& resource) {
+runs<Index> merge_rows(const device_triangle<Index, Offset>& t, const scheme& s, const Executor& on,
+                       memory_resource& resource) {
   starts_node<Index, Offset> starts{s.merge, s.merge_rows, s.merge_entries, t.size, t.row_offsets.data(),
                                     nullptr, nullptr};
   const std::size_t listed = s.merge == node_merging::threshold ? static_cast<std::size_t>(t.size) + 1 : 0;
@@ -206,11 +180,13 @@ row_wise::warp_tasks<Index> merge_rows(const device_triangle<Index, Offset>& t, 
         on, t.size + 1,
         mark_long_rows<Index, Offset>{t.size, s.merge_entries, t.row_offsets.data(), long_before.data()});
     on.exclusive_scan(long_before.data(), long_before.data(), t.size + 1, resource);
-    simt::for_each(on, t.size, list_long_rows<Index>{long_before.data(), long_rows.data()});
+    simt::for_each(on, t.size,
+                   array_kernels::keep_marked<Index, array_kernels::own_index, Index>{
+                       long_before.data(), {}, long_rows.data()});
     starts.long_before = long_before.data();
     starts.long_rows = long_rows.data();
   }
-  return row_wise::make_warp_tasks<Index>(t.size, starts, on, resource);
+  return make_runs<Index>(t.size, starts, on, analysis_memory(resource));
 }
 
 /// Finds the dependency edges between the nodes of `graph`, and the nodes whose rows need each other.
@@ -219,7 +195,7 @@ template <class Index, class Offset, class Executor>
 void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offset>& graph, const Executor& on,
                 memory_resource& resource) {
   const std::int64_t count = graph.nodes.count;
-  const Index* const first_solve_index = graph.nodes.first_solve_index.data();
+  const Index* const first_solve_index = graph.nodes.first.data();
   const auto node_of_row = make_buffer<Index>(t.size, on, resource);
   const auto edges_before = make_buffer<Offset>(t.entries() + 1, on, resource);
   graph.inner = make_buffer<std::int32_t>(count, on, resource);
@@ -235,9 +211,10 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
   graph.edges.size = count;
   graph.edges.row_offsets = make_buffer<Offset>(count + 1, on, resource);
   graph.edges.columns = make_buffer<Index>(static_cast<std::int64_t>(edges), on, resource);
-  simt::for_each(on, t.entries(),
-                 write_edges<Index, Offset>{t.columns.data(), node_of_row.data(), edges_before.data(),
-                                            graph.edges.columns.data()});
+  simt::for_each(
+      on, t.entries(),
+      array_kernels::keep_marked<Offset, needed_node<Index>, Index>{
+          edges_before.data(), {t.columns.data(), node_of_row.data()}, graph.edges.columns.data()});
   simt::for_each(on, count + 1,
                  find_first_edges<Index, Offset>{first_solve_index, t.row_offsets.data(), edges_before.data(),
                                                  graph.edges.row_offsets.data()});

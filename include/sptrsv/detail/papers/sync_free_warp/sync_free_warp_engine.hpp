@@ -6,9 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "sptrsv/detail/papers/row_wise/row_wise_engine.hpp"
-#include "sptrsv/detail/papers/sync_free_warp/length_groups.hpp"
-#include "sptrsv/detail/papers/sync_free_warp/shared_agent.hpp"
+#include "sptrsv/detail/analysis/runs.hpp"
+#include "sptrsv/detail/papers/paper_engine.hpp"
+#include "sptrsv/detail/papers/row_wise/task_agent.hpp"
+#include "sptrsv/detail/papers/sync_free_warp/shared_rows.hpp"
 #include "sptrsv/detail/papers/sync_free_warp/sync_free_warp_agent.hpp"
 #include "sptrsv/policy/sync_free_warp.hpp"
 
@@ -16,12 +17,13 @@ namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Executor>
-    : public row_wise::engine_base<Scalar, Index, Offset, Executor> {
-  using base = row_wise::engine_base<Scalar, Index, Offset, Executor>;
+    : public paper_engine<Scalar, Index, Offset, Executor> {
+  using base = paper_engine<Scalar, Index, Offset, Executor>;
   template <int Columns>
   using agent = sync_free_warp::agent<Tuning, Scalar, Index, Offset, Columns>;
   template <int Columns>
-  using shared_agent = sync_free_warp::shared_agent<Tuning, Scalar, Index, Offset, Columns>;
+  using shared_agent =
+      row_wise::task_agent<Tuning, Scalar, Index, Offset, Columns, sync_free_warp::shared_rows>;
 
  public:
   engine(const policy::basic_sync_free_warp<Tuning>& policy, const pattern_view<Index, Offset>& a,
@@ -30,46 +32,40 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
     SPTRSV_EXPECTS(!shares_ || policy.order == policy::row_order::levels, errc::unsupported,
                    "sync_free_warp: only rows in level order can share a warp (row_order::levels)");
     if (shares_) {
-      auto rows = sync_free_warp::group_by_length(this->triangle(), Tuning::entries_per_lane, on, resource);
-      tasks_ = std::move(rows.tasks);
-      this->renumber(std::move(rows.levels), on, resource);
+      auto order = order_by_level_and_length(this->triangle_, levels_of_rows(this->triangle_, on, resource),
+                                             1, sync_free_warp::key_of_lanes{Tuning::entries_per_lane}, on,
+                                             analysis_memory(resource));
+      tasks_ = make_runs<Index>(a.size, sync_free_warp::starts_by_length{order.keys.data()}, on,
+                                analysis_memory(resource));
+      this->renumber(std::move(order.levels), on, resource);
     } else {
       this->renumber(policy.order, on, resource);
     }
-    this->launch_with(shares_ ? tasks_.count : a.size, agent<1>::rows_per_block);
+    this->blocks_ = simt::block_count(shares_ ? tasks_.count : a.size, agent<1>::rows_per_block);
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    if (x.columns == 1) {
-      launch<1>(this->system(alpha, b, x, scratch.buffers()), on);
+    if (shares_) {
+      this->template launch_rows<shared_agent, Tuning::rhs_per_sweep>(alpha, b, x, scratch, on, tasks_.count,
+                                                                      tasks_.first.data());
     } else {
-      launch<Tuning::rhs_per_sweep>(this->system(alpha, b, x, scratch.buffers()), on);
+      this->template launch_rows<agent, Tuning::rhs_per_sweep>(alpha, b, x, scratch, on);
     }
   }
 
   void describe(solver_info& info, const Executor& on) const {
     kernel_info kernel;
-    kernel.warps = shares_ ? tasks_.count : this->triangle().size;
+    kernel.warps = shares_ ? tasks_.count : this->triangle_.size;
     kernel.text = shares_ ? std::to_string(kernel.warps) + " warps for rows of one level by their length"
                           : "one warp per row";
-    this->describe_rows(info, "sync_free_warp", Tuning::block_threads, std::move(kernel), on);
-    info.solver_bytes += tasks_.first_solve_index.bytes();
+    base::describe(info, "sync_free_warp", Tuning::block_threads, std::move(kernel), on);
+    info.solver_bytes += tasks_.first.bytes();
   }
 
  private:
-  template <int Columns>
-  void launch(const row_wise::system_params<Scalar, Index, Offset>& system, const Executor& on) const {
-    if (shares_) {
-      on.template launch<shared_agent<Columns>>(this->blocks(),
-                                                {system, tasks_.count, tasks_.first_solve_index.data()});
-    } else {
-      on.template launch<agent<Columns>>(this->blocks(), system);
-    }
-  }
-
   bool shares_;
-  row_wise::warp_tasks<Index> tasks_;  ///< empty if each warp solves one row
+  runs<Index> tasks_;  ///< the rows of each warp; empty if each warp solves one row
 };
 
 }  // namespace sptrsv::detail

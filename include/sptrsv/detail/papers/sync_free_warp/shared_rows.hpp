@@ -1,11 +1,9 @@
-// Groups the rows of a level by length, so that several rows of similar length share a warp.
+// Rows of a level of similar length share a warp: which rows, and how the warp solves them.
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
-#include "sptrsv/detail/levels/level_order.hpp"
-#include "sptrsv/detail/papers/row_wise/warp_tasks.hpp"
+#include "sptrsv/detail/papers/row_wise/tile_rows.hpp"
 
 namespace sptrsv::detail::sync_free_warp {
 
@@ -51,21 +49,25 @@ struct starts_by_length {
   }
 };
 
-/// Rows in level order, sorted by length within a level, and the rows of each warp.
-template <class Index>
-struct rows_by_length {
-  device_levels<Index> levels;
-  row_wise::warp_tasks<Index> tasks;
+/// Solves the rows of a warp with 32 / rows lanes each (Dufrechou and Ezzatti 2020), with the steps of
+/// tile_rows. Rows of one level do not depend on one another, so the lanes of a row may wait in a loop of
+/// their own.
+template <int Entries, int Columns, class System>
+struct shared_rows {
+  /// Solves the rows [first_solve_index, end_solve_index), at least one, and resets their components in the
+  /// other buffer to pending.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const System& p, const block_start& start,
+                                  std::int64_t first_solve_index, std::int64_t end_solve_index) {
+    const int lanes = 32 / simt::ceil_power_of_two(static_cast<int>(end_solve_index - first_solve_index));
+    const std::int64_t solve_index = first_solve_index + warp.rank() / lanes;
+    const bool present = solve_index < end_solve_index;
+    row_wise::tile_rows<Entries, Columns, System>::solve(
+        ctx, warp, p, start.half, present ? solve_index : first_solve_index, present, lanes);
+    if (present) {
+      p.buffers.reset(ctx, start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank() % lanes, lanes);
+    }
+  }
 };
-
-/// Synchronises.
-template <class Index, class Offset, class Executor>
-rows_by_length<Index> group_by_length(const device_triangle<Index, Offset>& t, int entries_per_lane,
-                                      const Executor& on, memory_resource& resource) {
-  auto order = order_by_level_and_length(t, levels_of_rows(t, on, resource), 1,
-                                         key_of_lanes{entries_per_lane}, on, analysis_memory(resource));
-  auto tasks = row_wise::make_warp_tasks<Index>(t.size, starts_by_length{order.keys.data()}, on, resource);
-  return {std::move(order.levels), std::move(tasks)};
-}
 
 }  // namespace sptrsv::detail::sync_free_warp
