@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The C interface of the compiled library (CMake: sptrsv::compiled), for C99 and for languages that call C.
  *
  * Every function that may fail returns a code, 0 for success. The text of the error and the row that it

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the examples pcg and gmres and compares them with cuSPARSE on ten or more systems, and prints a table in Markdown.
+"""Runs the examples pcg and gmres beside cuSPARSE on ten or more systems, and prints a table in Markdown.
 
 usage: krylov_comparison.py PROGRAMS [MATRICES] [--figure FIGURE.svg | --fill K]
        krylov_comparison.py PAGE.md --figure FIGURE.svg

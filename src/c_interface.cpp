@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C interface on top of any_solver, any_factors, any_incomplete and any_batch.
 #include <algorithm>
 #include <complex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of the policies of the compiled library.
 #include "sptrsv/any/any_policy.hpp"
 #include "sptrsv/detail/any_solver/analyze.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types of batches of small systems: their options and vectors. sptrsv/batched.hpp and
 // sptrsv/any/any_batch.hpp have the solvers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches of small systems: many triangular systems that have one pattern and different values are solved by
 // one kernel.
 #pragma once

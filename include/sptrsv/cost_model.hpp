@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cost models: the time that a policy is predicted to take for a solve, by which policy::automatic chooses.
 #pragma once
 

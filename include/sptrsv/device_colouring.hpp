@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multicolouring of a matrix in device memory.
 #pragma once
 

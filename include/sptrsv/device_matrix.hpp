@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owning matrices in device memory, transfers, and the conversions between CSR and CSC on the device.
 //
 // `Stream` is cudaStream_t in a translation unit that nvcc compiles. Every function allocates from

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Triangular solves over several GPUs: each processing element (PE) has some rows of the matrix, of b and of
 // x. The PEs store solved components and sums into each other's memory, without synchronising in between
 // (Ding, Liu, Williams and Li 2021). sptrsv.hpp does not include this header.

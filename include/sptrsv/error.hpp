@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors: their codes, the exceptions, and the macro that checks a precondition.
 #pragma once
 

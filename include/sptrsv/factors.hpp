@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Solves with both factors of a matrix: the application of a preconditioner, or the solves of a direct
 // method. Most of the header is the documented interface of one class.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of factors, and their description.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The incomplete Cholesky factorisation by level of fill, IC(k).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the incomplete factorisations share: their options, and the class that holds one. The
 // functions that make one are in sptrsv/incomplete_lu.hpp and sptrsv/incomplete_cholesky.hpp.
 #pragma once

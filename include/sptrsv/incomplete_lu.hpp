@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The incomplete LU factorisation by level of fill, ILU(k).
 #pragma once
 

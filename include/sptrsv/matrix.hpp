@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sparse matrices in compressed form: non-owning views, the owning types, and conversions between them.
 //
 // `Index` is the type of row and column indices, `Offset` the type of offsets into the entries, both signed:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all policies share: the options of a system, the status of a solve, and the description of a solver.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orderings of a matrix that change how many levels its factors have, how well they approximate it, and how
 // much fill a complete factorisation has. An ordering is a vector: element k is the row and column of A that
 // becomes row and column k. factors_options::order_by takes it.

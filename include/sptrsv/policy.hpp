@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All policies except cusparse, which needs the library of that name (sptrsv/policy/cusparse.hpp).
 #pragma once
 

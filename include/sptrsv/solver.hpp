@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // analyze() and the solver that it returns: the interface that all policies share.
 //
 // This header includes no policy, so that a program compiles only what it uses. The header of a policy

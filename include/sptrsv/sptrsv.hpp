@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole library, except what needs other libraries (sptrsv/policy/cusparse.hpp, sptrsv/interop/), the
 // search for schemes (sptrsv/scheme/search.hpp), solves over several GPUs (sptrsv/distributed.hpp), and the
 // classes of policies that are named at run time (sptrsv/any/any_policy.hpp), which compile all policies of

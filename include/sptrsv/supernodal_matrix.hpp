@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lower triangles in supernodal panels, as direct solvers hold their factors: a view and the owning type.
 // policy::supernodal takes them besides compressed matrices.
 #pragma once

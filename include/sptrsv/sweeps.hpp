@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gauss-Seidel, SOR and SSOR with a matrix as it is, as smoothers and as preconditioners.
 #pragma once
 

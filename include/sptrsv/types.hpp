@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types that all other headers use: enumerations, and non-owning views of dense vectors.
 #pragma once
 

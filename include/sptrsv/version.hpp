@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The version of the library. CMake reads it from this file, and C programs include it.
 #pragma once
 

@@ -95,7 +95,12 @@ ERRORS = (
         "sync_free_warp drops the tail of a long row",
         "tail",
         "sync_free_warp",
-        Edit(D + "papers/sync_free_warp/sync_free_warp_agent.hpp", "e < end", "e + 32 < end", within="for (; e < end; e += 32)"),
+        Edit(
+            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
+            "e < end",
+            "e + 32 < end",
+            within="for (; e < end; e += 32)",
+        ),
     ),
     error(
         "sync_free_warp drops the last row",
@@ -173,7 +178,9 @@ ERRORS = (
         "sync_free_fused drops the last row of a warp",
         "bounds",
         "sync_free_fused",
-        Edit(D + "papers/row_wise/fused_rows.hpp", "solve_index < end_solve_index", "solve_index + 1 < end_solve_index"),
+        Edit(
+            D + "papers/row_wise/fused_rows.hpp", "solve_index < end_solve_index", "solve_index + 1 < end_solve_index"
+        ),
     ),
     error(
         "sync_free_fused drops the last warp",
@@ -214,7 +221,11 @@ ERRORS = (
         "sync_free_column waits for one column of its block only",
         "count",
         "sync_free_column",
-        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "ctx.load_shared(count) != inside", "ctx.load_shared(count) == 0"),
+        Edit(
+            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            "ctx.load_shared(count) != inside",
+            "ctx.load_shared(count) == 0",
+        ),
     ),
     error(
         "sync_free_column counts in shared memory before it adds",
@@ -227,14 +238,21 @@ ERRORS = (
             "ctx.reduce_add(&shared.in_degree[rid], Index{1}); ctx.fence_block(); for (int k = 0; k < Columns; ++k) "
             "{ add_words(ctx, &shared.left_sum[rid][k], column.first_value() * solved[k]); }",
         ),
-        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "ctx.reduce_add(&shared.in_degree[rid], Index{1});", ""),
+        Edit(
+            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            "ctx.reduce_add(&shared.in_degree[rid], Index{1});",
+            "",
+        ),
     ),
     error(
         "sync_free_column reads the sum of another right-hand side",
         "index",
         "sync_free_column",
         Edit(
-            D + "papers/sync_free_column/sync_free_column_agent.hpp", "warp.rank()", "0", within="&shared.left_sum[warp.index()][warp.rank()]"
+            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            "warp.rank()",
+            "0",
+            within="&shared.left_sum[warp.index()][warp.rank()]",
         ),
     ),
     error(
@@ -272,7 +290,11 @@ ERRORS = (
         "SLFR stores its component after it has counted",
         "flag",
         "self_scheduled",
-        Edit(D + "papers/self_scheduled/self_scheduled_agent.hpp", "ctx.store(p.unknowns.value(unknown_.wid, first + tile.rank()), x);", ""),
+        Edit(
+            D + "papers/self_scheduled/self_scheduled_agent.hpp",
+            "ctx.store(p.unknowns.value(unknown_.wid, first + tile.rank()), x);",
+            "",
+        ),
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
             "column_.for_each(ctx, 0,\n                     [&](Index j, Scalar) { "
@@ -288,13 +310,21 @@ ERRORS = (
         "SLFC does not reset a sum",
         "reset",
         "self_scheduled",
-        Edit(D + "papers/self_scheduled/self_scheduled_agent.hpp", "p.unknowns.restore_sum(ctx, unknown_.wid, first + tile.rank());", ""),
+        Edit(
+            D + "papers/self_scheduled/self_scheduled_agent.hpp",
+            "p.unknowns.restore_sum(ctx, unknown_.wid, first + tile.rank());",
+            "",
+        ),
     ),
     error(
         "self_scheduled does not reset a counter",
         "reset",
         "self_scheduled",
-        Edit(D + "papers/self_scheduled/self_scheduled_agent.hpp", "p.unknowns.restore_count(ctx, wid, solve.in_degree());", ""),
+        Edit(
+            D + "papers/self_scheduled/self_scheduled_agent.hpp",
+            "p.unknowns.restore_count(ctx, wid, solve.in_degree());",
+            "",
+        ),
     ),
     error(
         "SLFC shuffles the solution of the first right-hand side",
@@ -314,7 +344,10 @@ ERRORS = (
         "bounds",
         "level_set",
         Edit(
-            D + "papers/level_set/level_set_agent.hpp", "block_threads / Lanes", "block_threads", within="row += block_threads / Lanes"
+            D + "papers/level_set/level_set_agent.hpp",
+            "block_threads / Lanes",
+            "block_threads",
+            within="row += block_threads / Lanes",
         ),
     ),
     error(
@@ -451,7 +484,9 @@ ERRORS = (
         "a sub-warp finds its buffered entries behind its own",
         "index",
         "scheme",
-        Edit(SCHEME + "scheme_agent.hpp", "other < warp.rank() / lanes * lanes", "other <= warp.rank() / lanes * lanes"),
+        Edit(
+            SCHEME + "scheme_agent.hpp", "other < warp.rank() / lanes * lanes", "other <= warp.rank() / lanes * lanes"
+        ),
     ),
     error(
         "the last buffered entry of a node is not copied",
@@ -563,7 +598,10 @@ ERRORS = (
         "index",
         "partitioned",
         Edit(
-            PARTITIONED + "partitioned_agent.hpp", "zero_slot_ - 1", "zero_slot_ / 2 - 1", within="solve_index & (zero_slot_ - 1)"
+            PARTITIONED + "partitioned_agent.hpp",
+            "zero_slot_ - 1",
+            "zero_slot_ / 2 - 1",
+            within="solve_index & (zero_slot_ - 1)",
         ),
     ),
     error(
@@ -582,7 +620,9 @@ ERRORS = (
         "the wait for right-hand sides leaves one group too many",
         "copies",
         "partitioned",
-        Edit(PARTITIONED + "partitioned_agent.hpp", "ctx_.template wait_copies<2>();", "ctx_.template wait_copies<3>();"),
+        Edit(
+            PARTITIONED + "partitioned_agent.hpp", "ctx_.template wait_copies<2>();", "ctx_.template wait_copies<3>();"
+        ),
     ),
     error(
         "the wait for a packed slice leaves one group too many",
@@ -767,7 +807,11 @@ ERRORS = (
         "the factors of a row are counted without the rows before",
         "index",
         "row_elimination",
-        Edit(ELIMINATION + "row_elimination_rhs_agent.hpp", "simt::exclusive_sum(warp, count)", "0 * simt::exclusive_sum(warp, count)"),
+        Edit(
+            ELIMINATION + "row_elimination_rhs_agent.hpp",
+            "simt::exclusive_sum(warp, count)",
+            "0 * simt::exclusive_sum(warp, count)",
+        ),
     ),
     error(
         "rewritten right-hand sides are stored by rows",
@@ -789,7 +833,11 @@ ERRORS = (
         "the lengths of listed rows come from the lane itself",
         "lanes",
         "row_elimination",
-        Edit(ELIMINATION + "row_elimination_agents.hpp", "warp.shuffle(length, r.needs)", "warp.shuffle(length, warp.rank())"),
+        Edit(
+            ELIMINATION + "row_elimination_agents.hpp",
+            "warp.shuffle(length, r.needs)",
+            "warp.shuffle(length, warp.rank())",
+        ),
     ),
     error(
         "lanes take eliminated entries of a later chunk as if they were of the first one",
@@ -811,7 +859,11 @@ ERRORS = (
         "eliminated rows are subtracted with the factor of another lane",
         "lanes",
         "row_elimination",
-        Edit(ELIMINATION + "row_elimination_rows.hpp", "warp.shuffle(eliminated.factor, lane)", "warp.shuffle(eliminated.factor, 1)"),
+        Edit(
+            ELIMINATION + "row_elimination_rows.hpp",
+            "warp.shuffle(eliminated.factor, lane)",
+            "warp.shuffle(eliminated.factor, 1)",
+        ),
     ),
     error(
         "further entries of a rewritten right-hand side are those of the first right-hand side",

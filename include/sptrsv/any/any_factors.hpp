@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // any_factors: both factors of a matrix, analysed for any policy. sptrsv/any/any_policy.hpp has the analysis
 // by a policy that is named at run time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // any_incomplete: an incomplete factorisation whose method is chosen at run time, on the device or on the
 // host. sptrsv/any/any_policy.hpp has its analysis.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // any_policy: a policy that is named at run time, and its analyses, which return an any_solver or
 // any_factors; and the analyses that take the device or the host at run time.
 //

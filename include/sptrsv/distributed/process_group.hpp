@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes that are connected to each other by sockets: the processing elements (PEs) of process_team.cuh
 // and nvshmem_team.cuh. POSIX only.
 #pragma once

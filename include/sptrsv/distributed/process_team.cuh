@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A team for distributed solves (distributed.hpp) whose processing elements (PEs) are processes of one host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The componentwise backward error of a solution, on the host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stream and memory of the host policies.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The structure of a triangle that determines the time of a solve: levels and lengths, on the host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cholesky factors of CHOLMOD (SuiteSparse), as matrices that `analyze` takes. Not part of sptrsv.hpp; needs
 // CHOLMOD's header, and no function of its library.
 //

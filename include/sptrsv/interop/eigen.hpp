@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Eigen: views of its matrices and vectors, and preconditioners for its iterative solvers.
 //
 // The umbrella does not include this header: a program that includes it has Eigen 3.4 on its include path

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Views of std::mdspan, of cuda::std::mdspan, and of other classes with their functions. A std::span and a
 // cuda::std::span need no adapter: they convert to sptrsv::span and to dense_view.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nested dissection by METIS, where <metis.h> is installed. A program that includes this header links METIS;
 // no other header of the library includes it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A team of PEs with memory of NVSHMEM (nvshmem_team.cuh) that also sends by puts of NVSHMEM's device
 // library. What includes this header is compiled as relocatable device code (nvcc -rdc=true) and linked with
 // libnvshmem_device.a.

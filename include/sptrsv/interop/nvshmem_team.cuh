@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Teams for distributed solves (distributed.hpp) whose processing elements (PEs) are processes with memory of
 // NVSHMEM. This header needs NVSHMEM's headers and its host library (libnvshmem_host.so), and no relocatable
 // device code. nvshmem_puts.cuh adds puts by NVSHMEM's device library, for PEs whose memory is not mapped.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LU factors of SuperLU (sequential, versions 5 to 7), as matrices that `analyze` takes. Not part of
 // sptrsv.hpp; needs SuperLU's headers, and no function of its library.
 //

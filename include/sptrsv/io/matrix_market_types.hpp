@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types of the Matrix Market reader and writer (sptrsv/io/matrix_market.hpp).
 #pragma once
 

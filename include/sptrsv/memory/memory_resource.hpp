@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory: the stream-ordered resource that it comes from, and the buffer that owns some of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory from a resource of RMM or libcu++ (cuda::mr). Includes neither of them.
 #pragma once
 

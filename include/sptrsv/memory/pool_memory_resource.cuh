@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The default memory resource of the GPU policies; the header of every GPU policy includes it in a
 // translation unit that nvcc compiles.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy automatic, the default, and analyze without a policy.
 #pragma once
 

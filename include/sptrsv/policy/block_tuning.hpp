@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What column_block, row_block and recursive_block share: the choice of kernels and the tuning constants.
 #pragma once
 

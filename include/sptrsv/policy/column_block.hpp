@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy column_block: diagonal blocks, and what lies below each of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy cusparse: NVIDIA's own solver.
 //
 // sptrsv/policy.hpp does not include this header: a program that includes it links cuSPARSE (CMake:

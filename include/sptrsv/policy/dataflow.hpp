@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy dataflow: this library's own method, and the default.
 #pragma once
 

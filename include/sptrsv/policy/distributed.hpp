@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy of solves over several GPUs, and what each of them hands in. The solver is in
 // sptrsv/distributed.hpp; policy.hpp does not include this header.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy host_parallel: substitution on the cores of the host.
 #pragma once
 

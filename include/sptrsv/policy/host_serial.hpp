@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy host_serial: substitution on one core of the host, the reference of all tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy level_set: level scheduling.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // By rows or by columns: how components of x are handed on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy recursive_block: triangles that are halved recursively.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy row_block: diagonal blocks, and what lies left of each of them.
 #pragma once
 

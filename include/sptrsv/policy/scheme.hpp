@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy scheme: a framework of kernels and orders, of which a scheme selects one.
 #pragma once
 

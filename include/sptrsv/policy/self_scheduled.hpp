@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy self_scheduled: rows that wait for counters.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy supernodal: complete factors, whose columns form dense panels.
 #pragma once
 

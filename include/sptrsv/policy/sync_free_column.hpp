@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy sync_free_column: columns that wait for counters, without an analysis of levels.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy sync_free_fused: one thread for each short row and one warp for each long row.
 #pragma once
 

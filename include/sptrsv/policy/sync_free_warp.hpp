@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy sync_free_warp: one warp for each row, without synchronisation between levels.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans: the best scheme that was found for a system on a GPU, for keeping it in a file.
 //
 //   const scheme_key key = scheme_key_of(A, options, stream);

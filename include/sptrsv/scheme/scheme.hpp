@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scheme: how policy::scheme divides a system into tasks, assigns them to warps, and solves them. The
 // settings and their names are those of Hu, Sun, Li and Sun, AG-SpTRSV: An Automatic Framework to Optimize
 // Sparse Triangular Solve on GPUs, ACM TACO 21(4), 2024, Table 2; the last three settings are choices of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selection by search: schemes are measured on the system itself, and the best is kept (Hu et al. 2024,
 // section 4.5).
 //

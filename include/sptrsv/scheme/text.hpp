@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schemes as text, `nw=16 ng=4 sw_rnnz=2 trans=reorder+merge_avg(32,4) ...`, and as JSON objects with the
 // same names.
 #pragma once

@@ -277,6 +277,7 @@ def array_of(name: str, values: np.ndarray, width: int = 120) -> str:
 def header(model: Model, schemes: Sequence[str], origin: str) -> str:
     texts = ",\n".join(f'      "{scheme}"' for scheme in schemes)
     parts = [
+        "// SPDX-License-Identifier: Apache-2.0",
         "// The constants of the model of policy::scheme. Written by `python3 benchmarks/python train-schemes`.",
         "// Weights are by member, output and input, biases by member and output.",
         f"// {origin}",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels on arrays: bodies of simt::for_each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels that check the stored matrix and measure the rows of the system.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The triangle by columns on the device, for the policies that scatter updates, and the in-degrees of its
 // unknowns.
 #pragma once

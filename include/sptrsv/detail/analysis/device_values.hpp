@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of a triangle on the device, in the order of the analysis.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The analysis on the host: validation, and the triangle in the order of substitution.
 #pragma once
 

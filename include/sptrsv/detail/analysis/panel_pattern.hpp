@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pattern of a lower triangle in supernodal panels, and the errors that its analysis reports.
 #pragma once
 

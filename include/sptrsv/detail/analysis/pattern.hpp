@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pattern of the stored matrix, how the system is stored in it, and the errors that the analyses on host
 // and device report.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds where runs of consecutive elements begin.
 #pragma once
 

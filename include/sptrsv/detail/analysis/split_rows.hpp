@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits long rows. A row with more than max_entries entries hands its first entries to partial rows of
 // max_entries entries each and keeps one entry per partial row, with factor -1. This repeats until rows are
 // short enough.

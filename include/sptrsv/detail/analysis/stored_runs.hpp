@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows whose entries are adjacent in the stored matrix. One number per row suffices to find their values.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds triangles on the device: the same checks and the same triangle as on the host (host_triangle.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of the analysis on the device, one thread per element. See device_triangle.hpp for their order.
 // The file is long because it has all of them: each is short, and they share the search for the row of an
 // entry.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The analyses that take their policy, the method of a factorisation, or the side at run time.
 #pragma once
 

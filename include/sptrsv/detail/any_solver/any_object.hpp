@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the classes any_* share: an object behind virtual functions, and its workspaces.
 #pragma once
 

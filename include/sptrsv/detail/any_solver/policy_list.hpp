@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policies that a program offers by name: the one list of them.
 #pragma once
 

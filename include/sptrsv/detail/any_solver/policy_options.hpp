@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of policies as text: `name=value`, separated by blanks.
 #pragma once
 

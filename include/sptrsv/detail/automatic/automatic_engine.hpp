@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of automatic: the engine of the candidate with the smallest predicted time.
 #pragma once
 

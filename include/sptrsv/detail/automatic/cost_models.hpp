@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost models of this library's policies. The policies are declared, not included.
 //
 // Some policies have no model. sync_free_column solves rows in the order of substitution, and a profile does

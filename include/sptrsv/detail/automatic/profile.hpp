@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the profile of a system, on the device or on the host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recognises complete factors, and estimates the width of their supernodes, by a sample of the pattern.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The check of the arrays that a caller passes: that they are there, and where the executor computes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of sizes that must not wrap.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the compiler is told of functions and loops in device code. Without nvcc they are ordinary ones.
 #pragma once
 

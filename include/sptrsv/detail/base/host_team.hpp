@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads of the host that help the thread that calls the library.
 //
 // A parallel region of OpenMP ends when its last thread has been scheduled. If another process uses a core,

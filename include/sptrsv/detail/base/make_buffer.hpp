@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers on the stream of an executor, and copies between them and host memory.
 #pragma once
 

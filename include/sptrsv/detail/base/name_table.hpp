@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of the values of an enumeration, for texts that a user writes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a solve reports the first component of x that is not finite.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Named ranges for NVIDIA's profilers, in programs that define SPTRSV_NVTX.
 #pragma once
 

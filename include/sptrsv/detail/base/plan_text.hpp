@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text for predictions of the cost model, as solver_info reports it.
 #pragma once
 

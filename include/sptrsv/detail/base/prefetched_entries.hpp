@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entries of a row or a column that one lane processes. The lane loads the first ones before it waits for
 // components of x.
 #pragma once

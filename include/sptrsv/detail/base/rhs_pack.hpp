@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The components of one row for several right-hand sides that are solved together. Kernels that take a scalar
 // also take a pack.
 #pragma once

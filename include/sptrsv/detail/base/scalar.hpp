@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scalar types of kernels. All complex types of the interface become one plain pair, so that std::complex
 // and cuda::std::complex share their kernels and no kernel needs an operator that exists on the host only.
 #pragma once

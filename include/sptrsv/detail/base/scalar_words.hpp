@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Access to scalars that several threads update. Real and imaginary part of a complex number are read,
 // written and added to separately.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The type in which a solver keeps the entries of a triangle: that of the values, or a narrower one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of vertices: the edges of a graph.
 #pragma once
 

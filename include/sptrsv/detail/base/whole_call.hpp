@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Remembers whether a call that enqueues several pieces of work has enqueued all of them.
 #pragma once
 

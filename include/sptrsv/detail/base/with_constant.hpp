@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A condition that is known at run time, as a template argument.
 #pragma once
 

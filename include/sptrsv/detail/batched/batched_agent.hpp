@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel of a batched solve, and what its status needs. The file is long because the parts of the kernel
 // share what a lane holds in registers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host side of a batched solve: analysis of the pattern, values and launches.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of a batched solve, which all systems share: the rows in level order, cut into steps that the
 // lanes of a system do together, and the order of the values in the stream of a system.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of what the solvers of batches take, on the device and on the host.
 #pragma once
 

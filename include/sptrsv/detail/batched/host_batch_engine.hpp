@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of a batch on the host, which solves one system after the other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel that puts the values of the stored matrices into the order of a batched solve.
 #pragma once
 

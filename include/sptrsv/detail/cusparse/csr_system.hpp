@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The system in the form that cuSPARSE takes: a CSR matrix, one of its triangles, and an operation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels around cuSPARSE, one thread per element.
 #pragma once
 

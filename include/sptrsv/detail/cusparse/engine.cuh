@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of the policy cusparse: calls cuSPARSE and adds what this library's interface promises beyond
 // it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owners of cuSPARSE's descriptors and handles, its errors as exceptions, and its constants for our types.
 #pragma once
 

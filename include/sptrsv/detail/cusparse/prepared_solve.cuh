@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An analysis of cuSPARSE together with its buffer: SpSV for vectors, SpSM for matrices.
 //
 // cuSPARSE requires the same arguments from the query of the buffer size to the solve, and a buffer that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last step of an analysis: builds the path that was chosen.
 #pragma once
 

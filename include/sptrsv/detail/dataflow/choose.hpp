@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice among the paths of dataflow, a pure function of predicted times, and the words that explain it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of dataflow: solves the system on one path, as it is or with rows rewritten by row elimination
 // so that fewer hand-offs are left.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result of an analysis: the path that solves a system.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A system on its way from a request to a plan.
 #pragma once
 

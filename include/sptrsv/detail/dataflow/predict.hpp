@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The second step of an analysis: predicts the times of the paths, and chooses one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first step of an analysis: the triangle of a system, its long rows split, and its levels.
 #pragma once
 

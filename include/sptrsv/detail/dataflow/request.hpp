@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the analysis of dataflow begins with: a system, and how it is to be solved.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rewriting as one more candidate: the rows of a system are rewritten so that fewer hand-offs are left, and
 // the rewritten system is one more system, which is planned like any other.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A list of kernel shapes as a type.
 #pragma once
 

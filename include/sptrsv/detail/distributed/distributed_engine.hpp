@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host side of a distributed solve on one PE.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the processing elements (PEs) of a distributed solve do together on the host. A team is a concept;
 // each PE holds a member of it:
 //

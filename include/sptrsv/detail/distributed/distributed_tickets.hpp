@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the messages of a PE mean for its tickets: tasks that pass values on, and which blocks send.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values that a PE receives from other PEs: they are flagged, and consecutive solves share three buffers.
 //
 // Solve number s uses buffer s mod 3 and resets buffer (s - 1) mod 3, which the solve before has read. A PE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of a plan that one PE carries out: its supernodes, tasks and forests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The panels, and shares of panels, of a PE, and how values come to them from the PEs that have handed them
 // in.
 #pragma once

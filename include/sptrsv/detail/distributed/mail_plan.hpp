@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of the messages of several values that a PE puts into the mailboxes of others; see puts.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the threads of a process meet that are PEs of a team.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of the messages that a PE sends to other PEs and receives from them in a solve.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters of a distributed solve: those of supernodal, with what goes from one PE to another.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of a PE in device memory, and its inbox.
 #pragma once
 

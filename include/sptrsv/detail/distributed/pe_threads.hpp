@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the PEs of a team as threads of this process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages of several values between PEs: a put into the mailbox of the receiver, a fence, and a signal that
 // the receiver polls (Ding, Liu, Williams and Li 2021, section 4).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How processes on several hosts connect to each other: all know the address of process 0. POSIX only.
 #pragma once
 

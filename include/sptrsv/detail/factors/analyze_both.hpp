@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The analyses of both factors of a matrix.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops over rows that run on a device as kernels and on the host as loops, from one source.
 #pragma once
 

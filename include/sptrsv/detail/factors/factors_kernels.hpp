@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens to vectors before, between and after the two solves: permutations, scalings, and the division
 // by a diagonal. One thread moves one row.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The permutation and the scaling of one side of a system, checked and copied.
 #pragma once
 

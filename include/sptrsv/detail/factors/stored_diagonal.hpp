@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The diagonal D of L D L^T, which the matrix of L stores on its diagonal.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice of host_parallel among its paths and numbers of workers, by the cost model.
 #pragma once
 

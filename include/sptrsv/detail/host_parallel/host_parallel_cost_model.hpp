@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost model of host_parallel: the time that a schedule is predicted to take.
 #pragma once
 

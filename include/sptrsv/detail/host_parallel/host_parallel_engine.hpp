@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of host_parallel: chooses a plan, by predictions and by a trial, and runs its tasks.
 #pragma once
 

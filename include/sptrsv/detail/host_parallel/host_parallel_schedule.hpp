@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The schedule of host_parallel: the lists of tasks of the workers, and which tasks of other lists a task
 // waits for.
 //

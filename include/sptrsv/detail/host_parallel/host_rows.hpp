@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The triangle of host_parallel in the order in which its rows are solved, and the substitution.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The orders in which host_parallel solves rows.
 //
 // Natural order has the best locality, but a core waits for every row that needs the row before it. In level

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The run of a schedule of host_parallel by several threads.
 //
 // A thread that the operating system has taken its core from must not hold the others back. So no list

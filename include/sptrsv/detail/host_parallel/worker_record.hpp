@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The record of a workspace: how much time solves by several workers have gained or lost.
 #pragma once
 

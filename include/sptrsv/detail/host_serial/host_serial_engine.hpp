@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of host_serial. It is written to be read and shares only the validation with the other policies.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of the incomplete factorisations on a device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels that write the rows of an incomplete factorisation in level order.
 #pragma once
 

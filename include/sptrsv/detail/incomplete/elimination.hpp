@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The analysis of an incomplete factorisation on the device: the rows in level order, and their operands.
 #pragma once
 

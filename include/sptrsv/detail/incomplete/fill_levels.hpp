@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The symbolic part of an incomplete factorisation with fill-in: which entries the factors have, by their
 // level of fill. It runs on the host, by several threads if A is large.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix that an incomplete factorisation with fill-in factorises: A with the zeros that fill in.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of the incomplete factorisations on the host: the textbook loops, written to be read. It is the
 // oracle of the tests.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface between the class of a factorisation and its engines on host and device.
 #pragma once
 

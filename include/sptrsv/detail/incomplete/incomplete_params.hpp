@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters of the kernel of an incomplete factorisation, and its state in device memory.
 #pragma once
 

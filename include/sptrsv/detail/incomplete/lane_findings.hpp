@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collects the breakdowns and boosted pivots that a lane finds while it publishes values of a row.
 #pragma once
 

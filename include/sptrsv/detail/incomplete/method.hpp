@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the incomplete factorisations on host and device share: the methods, and what is done to pivots.
 #pragma once
 

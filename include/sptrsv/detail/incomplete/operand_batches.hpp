@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operands of a row in the lanes that compute it, batch by batch.
 #pragma once
 

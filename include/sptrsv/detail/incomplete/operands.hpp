@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operands of an incomplete factorisation: the entries of earlier rows that each row needs, and the
 // kernels that find them.
 #pragma once

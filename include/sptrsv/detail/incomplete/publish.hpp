@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of a row of an incomplete factorisation: its values become known to other rows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A row of an incomplete factorisation while it is computed.
 #pragma once
 

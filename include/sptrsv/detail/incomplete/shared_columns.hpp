@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The columns that two rows of a matrix share.
 #pragma once
 

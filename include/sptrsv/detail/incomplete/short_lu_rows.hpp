@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of an incomplete LU factorisation that fit the registers of their lanes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A row of an incomplete factorisation in the registers of its lanes: what the methods have in common.
 #pragma once
 

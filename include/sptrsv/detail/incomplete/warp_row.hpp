@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A row of an incomplete factorisation that a whole warp computes, with its values in memory.
 #pragma once
 

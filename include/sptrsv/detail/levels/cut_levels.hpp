@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts a triangle in two after one of its levels.
 #pragma once
 

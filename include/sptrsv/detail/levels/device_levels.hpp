@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Levels on the device: the level of each row, and the rows in level order.
 #pragma once
 

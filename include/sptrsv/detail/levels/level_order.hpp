@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Renumbers the rows, and with them the columns, of a triangle in level order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The searches for the level of each row of a triangle, on the device or, where that takes too long, on the
 // host.
 #pragma once

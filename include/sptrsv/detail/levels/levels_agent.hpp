@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel that finds the levels of a triangle without a host round trip per level. The file is long
 // because the kernel is one algorithm, whose steps share the state of a row.
 //

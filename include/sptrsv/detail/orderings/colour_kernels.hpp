@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of multicolouring on the device (Jones and Plassmann 1993), one thread per row or entry.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the engines of the published methods share: a triangle, by rows or by columns, its order and its
 // values.
 #pragma once

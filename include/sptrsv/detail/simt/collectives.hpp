@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations over the lanes of a tile (context.hpp), made of shuffles.
 #pragma once
 

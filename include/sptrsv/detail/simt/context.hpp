@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface between kernels and hardware. A kernel body takes a context, a concept with two models:
 // `cuda_context` (cuda_context.cuh), which is the hardware, and the emulator of the tests, which runs the
 // same kernel bodies on the CPU under adversarial schedules.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns errors of the CUDA runtime into exceptions, and keeps errors of the user.
 //
 // The runtime has one error for each host thread, which stays until cudaGetLastError returns it. An error

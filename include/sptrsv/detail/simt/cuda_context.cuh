@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The execution context (context.hpp) on the hardware: each call is one or two instructions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The asynchronous copies of the execution context (context.hpp) on the hardware.
 #pragma once
 

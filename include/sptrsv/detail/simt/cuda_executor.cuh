@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The executor (executor.hpp) for a CUDA stream.
 #pragma once
 

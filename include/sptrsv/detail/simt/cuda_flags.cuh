@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The accesses of the execution context (context.hpp) on the hardware by which threads of different blocks
 // exchange words.
 #pragma once

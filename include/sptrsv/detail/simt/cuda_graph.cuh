@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUDA graphs of the library's launches, built node by node.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel template of the library, which runs every agent, and its launch.
 #pragma once
 

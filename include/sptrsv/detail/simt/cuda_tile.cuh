@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tiles of the execution context (context.hpp) on the hardware, and the types of words that instructions
 // move.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels with one thread, or a few lanes, per element. Most of the analysis uses them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prefix sums in one kernel together with what computes the counts and what uses the sums: a single-pass scan
 // with decoupled look-back (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back,
 // NVIDIA NVR-2016-002).

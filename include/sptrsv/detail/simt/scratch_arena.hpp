@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Short-lived memory of an analysis. The analysis of a small system needs a few dozen arrays, most of them
 // for one or two calls; to allocate and free each of them takes as long as the work itself.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface between engines and device: launches, copies, sorts and graphs. It is a concept with two
 // models: `cuda_executor` (cuda_executor.cuh) and the emulator of the tests. Every engine is written against
 // it once. An executor is a value that names a stream and is cheap to copy. Its calls enqueue work on that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small uploads to the device.
 #pragma once
 

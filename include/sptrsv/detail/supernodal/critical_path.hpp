@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of a solve with one right-hand side: the longest path of the tree of supernodes.
 #pragma once
 

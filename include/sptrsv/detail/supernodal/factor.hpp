@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The factor C in panels: what the solves with C and with its transpose share.
 #pragma once
 

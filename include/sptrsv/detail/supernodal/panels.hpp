@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The supernodes of a system and how their panels lie in memory.
 //
 // The system is C x = b (forward) or C^T x = b (backward), where C is lower triangular. Supernode s has the

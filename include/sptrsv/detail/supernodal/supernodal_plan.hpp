@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the analysis plans for solves: tasks, forests, and where contributions are added.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The right-hand sides of sweeps: b minus the product with one strict triangle of A.
 #pragma once
 

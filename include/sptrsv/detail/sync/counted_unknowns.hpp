@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Synchronisation by counters: each unknown has a counter and one value for each right-hand side. The value
 // is the sum of the products that have been added for the unknown, or its solution.
 //

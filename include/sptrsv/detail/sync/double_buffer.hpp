@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Synchronisation by flagged values (value_flag.hpp) in two buffers that consecutive solves share.
 //
 // Solve number s of a workspace (tickets.hpp) finds buffer s mod 2 pending, writes the components of x to it,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The classical hand-off: the producer stores the value, then a fence, then a flag. A consumer polls the flag
 // and reads the value after an acquire fence.
 //

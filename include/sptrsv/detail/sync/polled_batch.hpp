@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Components of x that one lane polls together, so that after the last one has arrived one round trip to
 // memory is left.
 #pragma once

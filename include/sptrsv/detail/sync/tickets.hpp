@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How blocks and warps share the work of a launch or a solve: tickets.
 //
 // Blocks draw tickets in the order in which they start. CUDA promises progress only to blocks that have

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Destinations of a text: a stream, a file, or a file that is compressed with gzip.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sources of a text: a stream or a file, plain or compressed with gzip.
 #pragma once
 

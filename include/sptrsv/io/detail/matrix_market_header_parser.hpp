@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first lines of Matrix Market files: banner, comments and size line.
 // Boisvert, Pozo, Remington: "The Matrix Market exchange formats: initial design", NISTIR 5935, 1996.
 #pragma once

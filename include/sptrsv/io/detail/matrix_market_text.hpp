@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lines and words of Matrix Market text, and errors that name the line.
 #pragma once
 

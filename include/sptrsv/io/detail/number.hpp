@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parsers of numbers that do not depend on the locale. The text must end with a character that no number has,
 // such as '\n'.
 #pragma once

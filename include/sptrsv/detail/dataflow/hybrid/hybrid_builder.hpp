@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the hybrid path for a chosen cut.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice of the level after which the hybrid path changes from one thread per row to partitions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host side of the hybrid path: the first levels by row_per_thread, the rest by the partitioned path.
 #pragma once
 

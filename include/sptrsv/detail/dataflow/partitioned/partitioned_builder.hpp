@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the partitioned path with the chosen partitions and shape.
 #pragma once
 

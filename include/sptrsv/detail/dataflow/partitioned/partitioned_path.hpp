@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host side of the partitioned path: it owns the plan and the packed slices, and launches the kernel.
 #pragma once
 

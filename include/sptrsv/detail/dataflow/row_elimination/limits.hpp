@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The limits that decide which rows are rewritten.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rewritten system: rows are rewritten in row blocks of 32 rows, or by runs of levels.
 #pragma once
 

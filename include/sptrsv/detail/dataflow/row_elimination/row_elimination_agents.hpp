@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels that rewrite rows: one warp for each row block of 32 rows (see rows.hpp).
 #pragma once
 

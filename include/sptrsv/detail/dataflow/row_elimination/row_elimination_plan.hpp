@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Row elimination on the host side: which rows are rewritten, and the pattern, values and right-hand sides of
 // the rewritten system. rows.hpp has the method.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel that computes the right-hand sides of the rewritten system (rows.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Row elimination: what the kernels that rewrite rows share. Row k of a row block of 32 rows that needs rows
 // j of the same block becomes
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of the row_per_thread path for a system whose rows do not need each other: a diagonal matrix.
 // Nothing is handed on, so that no component is published and no block waits. A block draws its ticket beside
 // its work, only to tell the solves of a workspace apart.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies of right-hand sides by rows, and of solutions back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel of the row_per_thread path. A warp solves a slice of 32 consecutive rows in solve order, one row
 // for each lane. With several right-hand sides neighbouring lanes take the same row, each for some of them,
 // and a warp has so many rows fewer. Each lane:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host side of the row_per_thread path: it owns the rows in sliced ELL form, and launches the kernels.
 // The file is long because the kernels for one and for several right-hand sides share rows and parameters.
 #pragma once

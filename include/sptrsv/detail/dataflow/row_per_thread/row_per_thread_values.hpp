@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of the packed form of the row_per_thread path.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The packed form of the row_per_thread path: sliced ELL (SELL-32). A slice has 32 consecutive rows in solve
 // order, one for each lane of a warp.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The consumer warp of the single_block kernel, which solves the tiles.
 #pragma once
 

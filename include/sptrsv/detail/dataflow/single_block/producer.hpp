@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The producers of the single_block kernel: they copy what later tiles need from global to shared memory.
 #pragma once
 

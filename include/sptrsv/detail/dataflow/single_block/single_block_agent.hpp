@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel of the single_block path: one thread block solves one right-hand side, tile by tile, with the
 // latest components of x in a ring buffer in shared memory. Several right-hand sides are solved by as many
 // blocks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the shape of a single_block solve: the number of its tiles times the time of a tile.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host side of the single_block path: it owns the schedule and the values, and launches the kernel.
 #pragma once
 

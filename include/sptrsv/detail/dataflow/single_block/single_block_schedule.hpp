@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The schedule of a single_block solve, made on the host: which row is solved in which tile, and where each
 // of its entries finds the component that it needs.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shape of a single_block solve: the tile that the consumer warp solves at once, and the layout of shared
 // memory.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters of a launch of the single_block kernel, and the pointers into its shared memory.
 #pragma once
 

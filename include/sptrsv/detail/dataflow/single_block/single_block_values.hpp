@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels that put the values of the stored matrix where the schedule of a single_block solve wants them.
 #pragma once
 

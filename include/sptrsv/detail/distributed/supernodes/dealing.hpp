@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The assignment of the rows of panels to PEs, and the trees of messages between the PEs that share a panel.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of entries of C that one PE sends to another, in a form that takes little memory.
 #pragma once
 

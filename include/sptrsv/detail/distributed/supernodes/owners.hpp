@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice of the PE that solves each supernode, by the model of the time of a solve.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a PE hands in: checked, and brought into the form of C.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of the time of a solve: the supernodes on the longest path, each with a constant time; the hops
 // to other PEs on it; and the bytes of the PE that has most of them.
 #pragma once

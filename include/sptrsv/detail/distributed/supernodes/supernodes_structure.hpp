@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The supernodes of a distributed system, which all PEs know: the tree and the lists of rows, but no values.
 //
 // The system is C x = b (forward) or C^T x = b (backward) as in supernodal/panels.hpp. Column j of C stands

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel of the block algorithms (Lu, Niu, Liu 2020, Algorithms 4 to 6). One launch executes all steps of
 // a solve in order. A step is one of: add a square (or rectangle) to the sums of its rows, solve one level of
 // a triangle, solve a triangle with rows that poll one another, solve a triangle with one thread block

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the kernel of each part: by the decision tree of Lu, Niu, Liu 2020 (Algorithm 7), or by one with
 // thresholds that were fitted to this library's kernels.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of column_block, row_block and recursive_block.
 #pragma once
 

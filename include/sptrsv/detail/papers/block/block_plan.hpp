@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of a solve: its steps, each of which begins when the previous one has ended, and their tasks. A
 // task is the work of one thread block.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The analysis of the block policies: a triangle cut into parts, in device memory, and the steps of its
 // solve.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores the entries part by part in the order of execution: triangles and squares by rows; squares with many
 // empty rows store only the rows with entries (DCSR). Lu, Niu, Liu 2020, Figure 3.
 #pragma once

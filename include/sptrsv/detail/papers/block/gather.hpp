@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of products of rows whose components of x are all known.
 #pragma once
 

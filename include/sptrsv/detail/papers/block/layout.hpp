@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the three block algorithms cut a triangle: Lu, Niu, Liu, Efficient Block Algorithms for Parallel Sparse
 // Triangular Solve, 2020, Figure 2 and Algorithms 4 to 6.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Renumbers the rows in level order, and again by the levels of each diagonal block: Lu, Niu, Liu 2020,
 // section 3.3.
 //

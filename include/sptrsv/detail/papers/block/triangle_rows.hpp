@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows of the triangles of a block algorithm, and the sums of the squares.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of level_set: one launch per wide level, and one block for a run of consecutive narrow levels;
 // by rows (LEVR, Algorithm 1) and by columns (LEVC, Algorithm 2) of Li and Zhang, Efficient Parallel
 // Implementations of Sparse Triangular Solves for GPU Architectures, 2020, section 4.1.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of level_set: numbers the rows in level order, divides the levels into launches, and records the
 // launches as CUDA graphs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of level_set: the lanes per row of each level, and which levels share a launch.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One warp solves either 32 consecutive rows with one lane per row, or one row with 32 lanes.
 #pragma once
 

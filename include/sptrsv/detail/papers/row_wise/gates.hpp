@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gates. A gate is one component some levels before the rows of a warp. The warp polls its gate alone before
 // it polls the components that it needs. Without gates thousands of warps poll components that are far from
 // ready and slow down the memory accesses of the warps that could go on.

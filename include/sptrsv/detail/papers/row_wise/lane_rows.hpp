@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lane solves one row. The 32 rows of a warp may depend on one another.
 #pragma once
 

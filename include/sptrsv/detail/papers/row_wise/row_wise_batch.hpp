@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A batch of entries of one row and the components of x that they need. All components of the batch are
 // polled together, so after the last one has arrived one memory round trip is left.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The triangular system as the kernels of the row-wise polling policies see it.
 #pragma once
 

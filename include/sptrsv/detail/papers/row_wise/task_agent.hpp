@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel of row-wise policies whose analysis has divided the rows into tasks of warps.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One group of lanes solves one row. A warp solves one row, or several rows that do not depend on one
 // another.
 #pragma once

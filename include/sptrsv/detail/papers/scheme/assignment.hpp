@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which warp solves which groups of nodes in a launch, and why the launch cannot deadlock.
 //
 // Groups are in topological order: a group waits for earlier groups only. If each warp solves one group,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The features of a system for the model: Table 3 of Hu et al. 2024, computed on the device.
 #pragma once
 

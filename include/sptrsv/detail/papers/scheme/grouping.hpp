@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scheduling, first and third hierarchy (Hu et al. 2024, section 4.4): groups nodes of one level, of which
 // one warp solves one group, and assigns the levels of nodes to launches.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects a scheme with a learned model. Perceptrons with two hidden layers estimate for each scheme the
 // probability that it is within 15 per cent of the best (Hu et al. 2024, section 4.5). Several perceptrons
 // were trained from different random starts; their mean counts. The weights are in model_table.hpp, which

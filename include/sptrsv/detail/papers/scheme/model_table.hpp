@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The constants of the model of policy::scheme. Written by `python3 benchmarks/python train-schemes`.
 // Weights are by member, output and input, biases by member and output.
 // 425 systems on NVIDIA H200.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A hash of the pattern, to find the plan of a system again.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scheduling, second hierarchy: assigns groups to warps (Hu et al. 2024, section 4.4). Runs on the host: each
 // group goes to a warp that has the smallest load so far.
 #pragma once

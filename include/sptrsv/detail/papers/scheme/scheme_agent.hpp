@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel of scheme: one template for all code variants of AG-SpTRSV (Hu et al. 2024, section 4.2).
 #pragma once
 

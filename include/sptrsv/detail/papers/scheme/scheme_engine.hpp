@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of scheme: transforms the rows into nodes, groups the nodes, and divides the groups into
 // launches and queues of warps.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graph transformation: merges rows into nodes of the computation graph, runs of consecutive solve indices
 // (Hu et al. 2024, section 4.3). Runs on the device.
 #pragma once

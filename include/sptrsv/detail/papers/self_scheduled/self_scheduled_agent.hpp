@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of self_scheduled: SLFR and SLFC (Algorithms 3 and 4, section 4.2) of Li and Zhang, Efficient
 // Parallel Implementations of Sparse Triangular Solves for GPU Architectures, 2020. Arrays have the paper's
 // names; line numbers are those of the paper's kernels SLFR and SLFC (section 4.3).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of self_scheduled: stores rows or columns in the order in which unknowns are started, and
 // chooses the number of lanes per unknown.
 #pragma once

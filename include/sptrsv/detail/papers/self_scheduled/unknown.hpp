@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The system as the kernels of self_scheduled see it, and one unknown. Arrays have the paper's names
 // (self_scheduled_agent.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel of sync_free_column: the solving stage of Algorithm 2 of Liu, Li, Hogg, Duff and Vinter, A
 // Synchronization-Free Algorithm for Parallel Sparse Triangular Solves, Euro-Par 2016. Arrays have the
 // paper's names where it names them.

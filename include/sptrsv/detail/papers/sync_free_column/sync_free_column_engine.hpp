@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of sync_free_column: stores the columns of the system and the number of entries of each row.
 #pragma once
 

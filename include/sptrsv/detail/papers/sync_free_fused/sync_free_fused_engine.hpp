@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of sync_free_fused: one warp solves either 32 consecutive short rows, one lane per row, or one
 // long row (YuenyeungSpTRSV: Zhang, Su, Liu et al., TPDS 2021). The kernel is row_wise::task_agent.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel and the engine of sync_free_thread: one thread solves one row.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of a level of similar length share a warp: which rows, and how the warp solves them.
 #pragma once
 

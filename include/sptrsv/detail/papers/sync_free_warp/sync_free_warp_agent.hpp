@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel of sync_free_warp: one warp solves one row.
 #pragma once
 

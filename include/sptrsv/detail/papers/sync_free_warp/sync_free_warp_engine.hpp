@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine of sync_free_warp: one warp for each row, or for rows of one level that have about the same
 // length.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of columns of C that continue each other: step 1 of row_columns.hpp.
 #pragma once
 

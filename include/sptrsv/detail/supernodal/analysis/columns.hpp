@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The columns of C, and where their values stand in the stored matrix.
 #pragma once
 

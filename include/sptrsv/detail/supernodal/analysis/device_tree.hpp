@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The supernodes of a plan, cut from the merged supernodes on the device; see cut() for the same on the host.
 #pragma once
 

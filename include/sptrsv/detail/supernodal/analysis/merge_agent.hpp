@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Merging supernodes with their parents on the device.
 #pragma once
 

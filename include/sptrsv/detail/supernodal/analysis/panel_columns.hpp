@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The columns of a lower triangle that is given in supernodal panels: the check of the panels, and where each
 // column has its rows and its values.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The columns of C, found from its rows, which the stored matrix has sorted.
 //
 // A transposition would sort all entries. But columns of one supernode have the same rows, and in each of

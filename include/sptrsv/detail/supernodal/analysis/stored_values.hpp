@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the values of C stand in the stored matrix.
 #pragma once
 

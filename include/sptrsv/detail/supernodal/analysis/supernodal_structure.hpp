@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The supernodes of a plan in device memory: their lists of rows, and the maps that bring values into panels.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fundamental supernodes of a pattern, found on the device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The supernodes of a plan, found on the host from the fundamental supernodes of the pattern: merged with
 // their parents, cut to their widths, and numbered by levels.
 #pragma once

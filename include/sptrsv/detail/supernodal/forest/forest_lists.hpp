@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arrays of the forests of a plan, built on the device.
 #pragma once
 

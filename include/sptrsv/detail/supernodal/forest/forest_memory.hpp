@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A forest in shared memory: what both directions of a solve share.
 #pragma once
 

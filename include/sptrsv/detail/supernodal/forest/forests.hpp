@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forests: parts of the tree of supernodes that one thread block solves by itself, in shared memory.
 //
 // A forest is a run of consecutive supernodes that consists of whole subtrees. So its rows are its own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel that builds the arrays of forests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several right-hand sides: the contributions that other supernodes send to a row or column, forward.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel that solves C x = alpha b for several right-hand sides; forward_agent solves for one.
 #pragma once
 

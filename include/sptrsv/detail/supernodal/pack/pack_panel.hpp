@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several right-hand sides: shared memory, and the parts of panels there.
 #pragma once
 

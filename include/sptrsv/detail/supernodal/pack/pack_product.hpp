@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several right-hand sides: products of parts of panels with packs.
 #pragma once
 

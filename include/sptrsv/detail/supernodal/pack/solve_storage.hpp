@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scratch memory of a solve by supernodes.
 #pragma once
 

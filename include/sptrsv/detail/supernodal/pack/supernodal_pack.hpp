@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several right-hand sides: what both directions of a solve share. A pack is 8 right-hand sides that a team
 // solves together.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel that solves C^T x = alpha b, supernode by supernode, from the roots of the tree to its leaves.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Backward, one sweep: products of columns of a panel with z.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forward, one sweep: the contributions that other supernodes send to a row or column.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel that solves C x = alpha b, supernode by supernode, from the leaves of the tree to its roots.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forward, one sweep: products of rows of a panel with g.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the contributions of supernodes are added in a forward solve.
 #pragma once
 

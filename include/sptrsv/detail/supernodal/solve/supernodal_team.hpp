@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The threads that work on one supernode together: a warp or a block. And what both directions of a solve
 // share.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the work of a solve is dealt to thread blocks.
 #pragma once
 

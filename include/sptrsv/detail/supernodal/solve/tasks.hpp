@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The work of a solve, in tasks of thread blocks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel that computes the panels of narrow supernodes from the values of the stored matrix.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The growth of the inverses of diagonal blocks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles of panels in shared memory. The kernels for wide supernodes share them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lists of the parts of panels that the blocks of invert_agent and product_agent compute.
 #pragma once
 

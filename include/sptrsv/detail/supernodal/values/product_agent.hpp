@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel that computes the rows below the diagonal blocks of wide supernodes.
 #pragma once
 

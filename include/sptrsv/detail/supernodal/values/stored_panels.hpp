@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entries of panels where the stored matrix has them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of a plan: panels, diagonal, and the growth of the inverses.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The solve order of the partitioned path, made on the device: partition by partition, in a partition level
 // by level, in a level tile by tile, and in a slice of a tile first the rows that have global entries. Rows
 // are sorted by partition and level, then put in order by one scan.

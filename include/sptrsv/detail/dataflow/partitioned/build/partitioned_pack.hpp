@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels that fill packed slices with everything but the values of the stored matrix.
 #pragma once
 

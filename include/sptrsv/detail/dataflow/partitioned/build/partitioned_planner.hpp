@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the plan of a partitioned solve on the device.
 //
 // 1. Order (order.hpp): rows are divided into partitions in the order of substitution, or by boxes of a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the values of the stored matrix stand in packed slices, and the kernels that put them there.
 #pragma once
 

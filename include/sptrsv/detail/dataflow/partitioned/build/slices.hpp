@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The slices of the partitioned path: which entries of a row are shared and which are global, and the kernels
 // that measure slices and start the packed slices. The file is long because all of them need the same
 // description of a slice.

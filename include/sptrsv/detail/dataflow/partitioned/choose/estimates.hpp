@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times of partitioned solves, estimated without tables of partition levels.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts, on the device, what each partition has to do on each level.
 #pragma once
 

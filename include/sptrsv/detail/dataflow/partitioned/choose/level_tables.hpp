@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of the partition levels for several ways to divide the rows, and what they predict. Both are made on
 // the device; the predictions come to the host.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the partitions and the shape of a partitioned solve. Counts, on the device, the rows of each
 // partition on each level and what they need of other partitions, and predicts the times of solves from these
 // tables (level_tables.hpp).

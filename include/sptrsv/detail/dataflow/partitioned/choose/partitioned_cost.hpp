@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost model of the partitioned path: the time of a solve from the partition levels and from what a tile
 // and a hand-off take. predict_agent.hpp simulates a solve with it.
 #pragma once

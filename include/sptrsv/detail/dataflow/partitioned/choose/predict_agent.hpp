@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel that predicts the time of partitioned solves from tables of partition levels, one thread block
 // for each table and shape. The file is long because the steps of the kernel share the arrays of a block.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters and the results of predict_agent.
 #pragma once
 

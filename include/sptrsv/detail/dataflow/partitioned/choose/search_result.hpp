@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result of a search for the best partitions and the best shape of a partitioned solve.
 #pragma once
 

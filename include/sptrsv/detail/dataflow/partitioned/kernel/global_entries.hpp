@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The global entries of a row: those whose components of x come through global memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The barrier through which the warp groups of a block solve their tiles in order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel of the partitioned path. A thread block solves one partition of the rows, level by level, with
 // the latest components of the partition in a ring buffer in shared memory.
 //

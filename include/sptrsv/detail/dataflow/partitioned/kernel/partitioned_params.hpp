@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters of a launch of the partitioned kernel, and the words that the threads of a block share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The software pipeline that brings the packed slices of a warp to shared memory before it solves them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Access to the right-hand sides and solutions in the user's arrays.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Partitions that are boxes of a 3-D grid, and a guess whether a system has such a grid.
 #pragma once
 

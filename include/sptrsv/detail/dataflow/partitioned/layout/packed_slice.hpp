@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The packed form of a slice, the rows of a tile that one warp solves. This file holds all bit packing of the
 // partitioned path. A packed slice is one block of memory, whose parts begin at the offsets of slice_offsets:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shape of a partitioned solve: how the threads of a block share a tile.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layout of the dynamic shared memory of a thread block of the partitioned path.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels that rewrite rows by levels: one warp for each row (see rows.hpp).
 #pragma once
 

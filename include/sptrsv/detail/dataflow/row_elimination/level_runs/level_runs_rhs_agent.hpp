@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel that computes the right-hand sides of a system that was rewritten by levels (rows.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rewriting by levels: what the kernels share. The levels of the system are cut into runs of consecutive
 // levels. Row i eliminates its entries l_ij whose row j is in the same run:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of rewriting by levels that take one thread for each row.
 #pragma once
 
