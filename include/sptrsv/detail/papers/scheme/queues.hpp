@@ -11,6 +11,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/papers/scheme/grouping.hpp"
+#include "sptrsv/matrix.hpp"
 
 namespace sptrsv::detail::schemes {
 
