@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the classes any_* share: an object behind virtual functions, and its workspaces.
+// The classes any_* hold an object behind virtual functions, and its workspaces. This header has what they
+// share.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +64,7 @@ class object_holder : public Held {
   Object object_;
 };
 
-/// The same for an object with workspaces.
+/// Holds an object that makes workspaces.
 template <class Object, class Held>
 class workspaces_holder : public object_holder<Object, Held> {
   using base = object_holder<Object, Held>;

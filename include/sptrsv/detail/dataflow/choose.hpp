@@ -22,7 +22,7 @@ struct path_times {
   double partitioned = never;
   double single_block = never;
   double hybrid = never;
-  /// Of a single partition: with narrow levels, what single_block is compared with.
+  /// Time of a single partition. If levels are narrow, single_block is compared with it.
   double one_partition = never;
 
   /// Returns the best time of one path for all levels.

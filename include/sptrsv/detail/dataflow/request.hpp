@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the analysis of dataflow begins with: a system, and how it is to be solved.
+// An analysis of dataflow begins with a request: a system, and how it is to be solved.
 #pragma once
 
 #include <cstdint>

@@ -80,7 +80,7 @@ class place_finder {
   std::vector<std::pair<std::int64_t, std::int64_t>>& pivots_;
   std::vector<std::int64_t> in_list_;  ///< by supernode here: where its last row stood in its list
   std::int64_t at_hand_ = 0;           ///< the last supernode that was looked up
-  // Of the last entry:
+  // The place of the last entry:
   std::int64_t last_supernode_ = -1;
   Index last_row_ = -1;
   Index last_column_ = -1;

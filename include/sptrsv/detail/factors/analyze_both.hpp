@@ -14,7 +14,7 @@
 
 namespace sptrsv::detail::factors {
 
-/// Whether an engine can begin the analyses of both triangles of a matrix together.
+/// True if an engine can begin the analyses of both triangles of a matrix together.
 template <class Engine, class = void>
 inline constexpr bool begins_both = false;
 template <class Engine>

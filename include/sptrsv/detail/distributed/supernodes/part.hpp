@@ -17,7 +17,7 @@
 
 namespace sptrsv::detail::distributed {
 
-/// Which rows a PE has handed in.
+/// The rows that a PE has handed in.
 struct row_range {
   std::int64_t first_row;
   std::int64_t rows;

@@ -24,7 +24,7 @@
 
 namespace sptrsv::detail::dataflow::partitioned {
 
-/// What a search is for.
+/// The system of a search, and the plans that may be found.
 template <class Index, class Offset>
 struct searched_system {
   const device_triangle<Index, Offset>& triangle;

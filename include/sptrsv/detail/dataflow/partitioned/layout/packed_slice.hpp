@@ -70,7 +70,7 @@ struct alignas(16) warp_start {
   SPTRSV_HOST_DEVICE int second_bytes() const { return static_cast<int>(sizes >> 16) * 16; }
 };
 
-/// What a kernel needs of a row in addition to its entries.
+/// The data of a row that a kernel needs in addition to its entries.
 template <class Scalar>
 struct packed_row {
   Scalar factor;          ///< the reciprocal of the pivot; the pivot if the row must divide by it
