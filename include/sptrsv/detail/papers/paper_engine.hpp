@@ -106,16 +106,16 @@ class paper_engine {
     return p;
   }
 
-  /// Enqueues Agent<1>, or Agent<RhsPerSweep> for several right-hand sides. Its parameters are the system and
+  /// Enqueues `ForOne`, or `ForSeveral` for several right-hand sides. Its parameters are the system and
   /// `more`.
-  template <template <int> class Agent, int RhsPerSweep, class... More>
+  template <class ForOne, class ForSeveral, class... More>
   void launch_rows(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
                    const Executor& on, const More&... more) const {
     const auto own = system(alpha, b, x, scratch.buffers());
     if (x.columns == 1) {
-      on.template launch<Agent<1>>(blocks_, {own, more...});
+      on.template launch<ForOne>(blocks_, {own, more...});
     } else {
-      on.template launch<Agent<RhsPerSweep>>(blocks_, {own, more...});
+      on.template launch<ForSeveral>(blocks_, {own, more...});
     }
   }
 
