@@ -2,12 +2,11 @@
 // analyze() and the solver that it returns: the interface that all policies share.
 //
 // This header includes no policy, so that a program compiles only what it uses. The header of a policy
-// (sptrsv/policy/<name>.hpp) includes this one and the policy's engine. The file is long because most of it
-// is the documented interface of one class.
+// (sptrsv/policy/<name>.hpp) includes this one and the policy's engine, see detail/base/engine.hpp. The file
+// is long because most of it is the documented interface of one class.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "sptrsv/detail/analysis/panel_pattern.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/check_space.hpp"
+#include "sptrsv/detail/base/engine.hpp"
 #include "sptrsv/detail/base/nvtx_range.hpp"
 #include "sptrsv/detail/base/peak_resource.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
@@ -37,64 +37,6 @@ template <class Policy, class Value, class Index, class Offset, class Stream>
 class sweeps;
 
 namespace detail {
-
-/// The host side of a policy; specialised in detail/<policy>/<policy>_engine.hpp. Scalar is scalar_t<Value>.
-///
-///   engine(const Policy&, const valued_pattern<Scalar, Index, Offset>&, const triangle_form&, max_rhs,
-///          executor, resource);  // most engines take a pattern_view: they do not plan by values
-///   engine(const Policy&, const valued_panels<Scalar, Index, Offset>&, ...);  // optional
-///   engine(const engine&, op, executor, resource);  // optional; for solver::transposed
-///   class both_triangles;  // optional, with begin_both() and a constructor: see the engine of dataflow
-///   void update_values(const Scalar* values, executor);
-///   workspace make_workspace(executor, resource) const;  // move-only; for one solve in flight
-///   void workspace::reset(executor);  // enqueues the state before the first solve, in the same memory
-///   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const;
-///   std::int64_t first_nonfinite_index(workspace&, executor) const;  // substitution index, or -1
-///   bool is_zero_pivot(std::int64_t substitution_index, workspace&, executor) const;
-///   std::int64_t first_grown_index(executor) const;  // optional; see first_grown_index() below
-///   void describe(solver_info&, const executor&) const;
-///
-/// update_values() and solve() enqueue only. The functions that return a value synchronise.
-template <class Policy, class Scalar, class Index, class Offset, class Executor>
-class engine;
-
-/// Whether an engine has the optional function first_grown_index().
-template <class Engine, class Executor, class = void>
-inline constexpr bool knows_growth = false;
-template <class Engine, class Executor>
-inline constexpr bool knows_growth<
-    Engine, Executor,
-    std::void_t<decltype(std::declval<const Engine&>().first_grown_index(std::declval<Executor>()))>> = true;
-
-/// Returns the substitution index of the first row whose growth is too large; -1 if there is none, or if the
-/// engine does not compute growth.
-template <class Engine, class Executor>
-std::int64_t first_grown_index(const Engine& of, const Executor& on) {
-  if constexpr (knows_growth<Engine, Executor>) {
-    return of.first_grown_index(on);
-  } else {
-    return -1;
-  }
-}
-
-/// Returns the view with the scalars of its elements.
-template <class T>
-auto as_scalars(const dense_view<T>& v) {
-  auto* const data = as_scalar(v.data);
-  return dense_view<std::remove_pointer_t<decltype(data)>>(data, v.rows, v.columns, v.row_stride,
-                                                           v.column_stride);
-}
-
-/// Returns a number that no other solver of the process has; not 0.
-inline std::uint64_t next_solver_number() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
-/// Keeps alive what an engine shares with another one.
-struct shared_owner {
-  std::shared_ptr<const void> shares_with;
-};
 
 /// The executor of a stream type.
 template <class Stream>
@@ -483,21 +425,14 @@ panel_pattern<Index, Offset> pattern_of(const supernodal_view<Value, Index, Offs
           a.first_columns, a.row_offsets, a.row_indices, a.value_offsets};
 }
 
-template <class Value, class Index, class Offset>
-csr_view<Value, Index, Offset> view_of(const csr_view<Value, Index, Offset>& a) {
-  return a;
-}
-template <class Value, class Index, class Offset>
-csc_view<Value, Index, Offset> view_of(const csc_view<Value, Index, Offset>& a) {
-  return a;
-}
-template <class Value, class Index, class Offset>
-supernodal_view<Value, Index, Offset> view_of(const supernodal_view<Value, Index, Offset>& a) {
-  return a;
-}
+/// Returns a view of a matrix or of a view.
 template <class Matrix>
 typename Matrix::view_type view_of(const Matrix& a) {
-  return a.view();
+  if constexpr (std::is_same_v<Matrix, typename Matrix::view_type>) {
+    return a;
+  } else {
+    return a.view();
+  }
 }
 
 }  // namespace detail

@@ -57,10 +57,14 @@ class span {
   constexpr span(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
 
   /// Constructs a view of any contiguous container of T with `data()` and `size()`: a std::vector, a buffer,
-  /// or a span of the non-const type.
+  /// or a span of the non-const type. As with std::span, a temporary that owns its values is taken only for
+  /// constants, and the view must not outlive the expression.
   template <class Container,
-            class = std::enable_if_t<std::is_convertible_v<
-                std::remove_pointer_t<decltype(std::declval<Container&>().data())> (*)[], T (*)[]>>>
+            class = std::enable_if_t<
+                std::is_convertible_v<
+                    std::remove_pointer_t<decltype(std::declval<Container&>().data())> (*)[], T (*)[]> &&
+                (std::is_lvalue_reference_v<Container> || std::is_const_v<T> ||
+                 std::is_trivially_copyable_v<Container>)>>
   constexpr span(Container&& container) noexcept : data_(container.data()), size_(container.size()) {}
 
   /// Returns the address of the first value.

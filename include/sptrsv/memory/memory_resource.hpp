@@ -23,6 +23,10 @@ using stream_handle = CUstream_st*;
 /// everything that was allocated from it.
 class memory_resource {
  public:
+  memory_resource() = default;
+  /// Not copyable: what was allocated refers to the object.
+  memory_resource(const memory_resource&) = delete;
+  memory_resource& operator=(const memory_resource&) = delete;
   virtual ~memory_resource() = default;
 
   /// Returns memory of at least `bytes` bytes, aligned to 256 bytes; null for 0 bytes. Work that is enqueued

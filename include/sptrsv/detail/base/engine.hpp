@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine of a policy: what the solver requires of it, and what the solver and its engines share.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/types.hpp"
+
+namespace sptrsv::detail {
+
+/// The host side of a policy; specialised in detail/<policy>/<policy>_engine.hpp. Scalar is scalar_t<Value>.
+///
+///   engine(const Policy&, const valued_pattern<Scalar, Index, Offset>&, const triangle_form&, max_rhs,
+///          executor, resource);  // most engines take a pattern_view: they do not plan by values
+///   engine(const Policy&, const valued_panels<Scalar, Index, Offset>&, ...);  // optional
+///   engine(const engine&, op, executor, resource);  // optional; for solver::transposed
+///   class both_triangles;  // optional, with begin_both() and a constructor: see the engine of dataflow
+///   void update_values(const Scalar* values, executor);
+///   workspace make_workspace(executor, resource) const;  // move-only; for one solve in flight
+///   void workspace::reset(executor);  // enqueues the state before the first solve, in the same memory
+///   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const;
+///   std::int64_t first_nonfinite_index(workspace&, executor) const;  // substitution index, or -1
+///   bool is_zero_pivot(std::int64_t substitution_index, workspace&, executor) const;
+///   std::int64_t first_grown_index(executor) const;  // optional; see first_grown_index() below
+///   void describe(solver_info&, const executor&) const;
+///
+/// update_values() and solve() enqueue only. The functions that return a value synchronise.
+template <class Policy, class Scalar, class Index, class Offset, class Executor>
+class engine;
+
+/// Whether an engine has the optional function first_grown_index().
+template <class Engine, class Executor, class = void>
+inline constexpr bool knows_growth = false;
+template <class Engine, class Executor>
+inline constexpr bool knows_growth<
+    Engine, Executor,
+    std::void_t<decltype(std::declval<const Engine&>().first_grown_index(std::declval<Executor>()))>> = true;
+
+/// Returns the substitution index of the first row whose growth is too large; -1 if there is none, or if the
+/// engine does not compute growth.
+template <class Engine, class Executor>
+std::int64_t first_grown_index(const Engine& of, const Executor& on) {
+  if constexpr (knows_growth<Engine, Executor>) {
+    return of.first_grown_index(on);
+  } else {
+    return -1;
+  }
+}
+
+/// Returns the view with the scalars of its elements.
+template <class T>
+auto as_scalars(const dense_view<T>& v) {
+  auto* const data = as_scalar(v.data);
+  return dense_view<std::remove_pointer_t<decltype(data)>>(data, v.rows, v.columns, v.row_stride,
+                                                           v.column_stride);
+}
+
+/// Returns a number that no other solver of the process has; not 0.
+inline std::uint64_t next_solver_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+/// Keeps alive what an engine shares with another one.
+struct shared_owner {
+  std::shared_ptr<const void> shares_with;
+};
+
+}  // namespace sptrsv::detail
