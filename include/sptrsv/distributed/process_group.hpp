@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/distributed/meeting.hpp"
+#include "sptrsv/detail/distributed/distributed_team.hpp"
 #include "sptrsv/detail/distributed/rendezvous.hpp"
 #include "sptrsv/error.hpp"
 

@@ -31,6 +31,12 @@
 
 namespace sptrsv::detail::distributed {
 
+/// The exception of a PE that waits for one that has left.
+class pe_has_left : public error {
+ public:
+  explicit pe_has_left(int pe) : error(errc::io_error, "PE " + std::to_string(pe) + " has left the team") {}
+};
+
 /// Sends the elements of to[r] to PE r. Returns those that each PE has sent to this one. Collective.
 template <class Team, class T>
 std::vector<std::vector<T>> exchange_all(Team& team, std::vector<std::vector<T>> to) {
