@@ -200,13 +200,17 @@ class process_group {
   static constexpr std::size_t head = sizeof(std::uint64_t);
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40;  ///< of a message
 
-  void send(std::size_t r, transfer& t, const std::vector<std::byte>& bytes) const {
+  /// Returns the bytes of a message that have not moved yet: of its length, or of itself.
+  static std::pair<std::byte*, std::size_t> next_bytes(std::uint64_t& length, std::vector<std::byte>& bytes,
+                                                       std::size_t moved) {
+    if (moved < head) {
+      return {reinterpret_cast<std::byte*>(&length) + moved, head - moved};
+    }
+    return {bytes.data() + (moved - head), head + bytes.size() - moved};
+  }
+  void send(std::size_t r, transfer& t, std::vector<std::byte>& bytes) const {
     while (t.sent < head + bytes.size()) {
-      const bool is_head = t.sent < head;
-      const void* const from =
-          is_head ? static_cast<const void*>(reinterpret_cast<std::byte*>(&t.length_to) + t.sent)
-                  : bytes.data() + (t.sent - head);
-      const std::size_t count = is_head ? head - t.sent : head + bytes.size() - t.sent;
+      const auto [from, count] = next_bytes(t.length_to, bytes, t.sent);
       const ssize_t done = ::send(sockets_[r], from, count, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (!has_moved(r, done)) {
         return;
@@ -217,10 +221,7 @@ class process_group {
   }
   void receive(std::size_t r, transfer& t, std::vector<std::byte>& bytes) const {
     do {
-      const bool is_head = t.received < head;
-      void* const to = is_head ? static_cast<void*>(reinterpret_cast<std::byte*>(&t.length_from) + t.received)
-                               : bytes.data() + (t.received - head);
-      const std::size_t count = is_head ? head - t.received : head + bytes.size() - t.received;
+      const auto [to, count] = next_bytes(t.length_from, bytes, t.received);
       const ssize_t done = ::recv(sockets_[r], to, count, MSG_DONTWAIT);
       if (done == 0) {
         throw detail::distributed::pe_has_left(static_cast<int>(r));
@@ -229,14 +230,10 @@ class process_group {
         return;
       }
       t.received += static_cast<std::size_t>(done);
-      if (is_head && t.received == head) {
-        if (t.length_from > most_bytes) {
-          throw error(errc::io_error, "PE " + std::to_string(r) + " announces a message of " +
-                                          std::to_string(t.length_from) +
-                                          " bytes, more than any message has");
-        }
-      }
       if (t.received >= head) {
+        SPTRSV_EXPECTS(t.length_from <= most_bytes, errc::io_error,
+                       "PE " + std::to_string(r) + " announces a message of " +
+                           std::to_string(t.length_from) + " bytes, more than any message has");
         make_room(t, bytes);
       }
     } while (t.received < head + t.length_from || t.received < head);

@@ -83,20 +83,18 @@ class engine {
       check_together(team_, [&] {
         std::visit([&](const auto& p) { prepare_kernels<std::decay_t<decltype(p)>>(on); }, plan_->start);
       });
-      plan_->values.update(team_, part.values, part_.form.conjugated, plan_->nodes.view(), policy_.max_growth,
-                           on, resource_);
-      is_cut = cut_grown(cuts, on);
+      const std::size_t before = cuts.size();
+      for (const auto& of_pe : gather(team_, take_values(part.values, on))) {
+        cuts.insert(cuts.end(), of_pe.begin(), of_pe.end());
+      }
+      std::sort(cuts.begin(), cuts.end());
+      is_cut = cuts.size() > before;
     }
     plan_->nodes.supernode_of = {};  // only the analysis needs it
   }
 
   /// Takes new values of the entries that this PE has handed in. Collective. Synchronises.
-  void update_values(const Scalar* values, const Executor& on) {
-    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.view(), policy_.max_growth, on,
-                         resource_);
-    first_grown_ = smallest_of_all(
-        team_, plan_->values.find_grown(plan_->whole, plan_->local, policy_.max_growth, on).second);
-  }
+  void update_values(const Scalar* values, const Executor& on) { take_values(values, on); }
 
   /// Solves for the rows that this PE has handed in. Collective: every PE enqueues its solves in the same
   /// order, with the same number of right-hand sides and alpha.
@@ -127,7 +125,7 @@ class engine {
     const ownership& owners = plan_->owners;
     const auto rounded = [](double ns) { return std::to_string(static_cast<std::int64_t>(ns)); };
     const std::string how = owners.pes == 1 ? std::string() : describe_dealing(owners);
-    const char* const sent = owners.pes == 1 || !plan_->has_puts() ? ""
+    const char* const sent = owners.pes == 1 || !plan_->pairs.has_any() ? ""
                              : policy_.transport == pe_transport::waiting_blocks
                                  ? ", with puts and waiting blocks"
                                  : ", with puts";
@@ -155,11 +153,7 @@ class engine {
     f.device_bytes = plan_->bytes();
     return f;
   }
-  [[nodiscard]] const structure<Index>& whole() const { return plan_->whole; }
-  [[nodiscard]] const ownership& owners() const { return plan_->owners; }
-  [[nodiscard]] const local_structure<Index>& local() const { return plan_->local; }
-  [[nodiscard]] const message_plan<Offset>& messages() const { return plan_->messages; }
-  [[nodiscard]] const mail_plan& mail() const { return plan_->mail; }
+  [[nodiscard]] const plan& planned() const { return *plan_; }
 
  private:
   /// Returns how supernodes are dealt, in words.
@@ -244,17 +238,14 @@ class engine {
     }
   }
 
-  /// Adds cuts where the growth of supernodes is too large. Returns whether there are any. Collective.
-  bool cut_grown(std::vector<std::int64_t>& cuts, const Executor& on) {
-    const auto [mine, first] = plan_->values.find_grown(plan_->whole, plan_->local, policy_.max_growth, on);
+  /// Takes values. Returns the columns before which supernodes of this PE that grow too much are to be cut.
+  /// Collective. Synchronises.
+  std::vector<std::int64_t> take_values(const Scalar* values, const Executor& on) {
+    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.view(), policy_.max_growth, on,
+                         resource_);
+    auto [cuts, first] = plan_->values.find_grown(plan_->whole, plan_->local, policy_.max_growth, on);
     first_grown_ = smallest_of_all(team_, first);
-    const std::size_t before = cuts.size();
-    for (const auto& of_pe : gather(team_, mine)) {
-      cuts.insert(cuts.end(), of_pe.begin(), of_pe.end());
-    }
-    const bool found = cuts.size() > before;
-    std::sort(cuts.begin(), cuts.end());
-    return found;
+    return cuts;
   }
 
   template <class Agent, class Params>

@@ -94,19 +94,18 @@ struct pe_plan {
             team, whole, owners.panels, local, [&](const auto& use) { part.for_entries(rows, use); },
             part.form.unit, on, resource),
         state(make_buffer<pe_state>(1, on, resource)) {
-    const ticket_limits limits{exchange_blocks, values_per_block, Tuning::block_threads / 32};
-    if (has_puts()) {
-      mail_planner planner(team, pairs[at(team.rank())], limits,
-                           policy.transport == pe_transport::waiting_blocks, messages);
-      ticket_walk(tasks, messages, whole.backward, limits, planner).run();
-      mail = planner.make();
+    const sent_values sent =
+        ticket_walk(tasks, messages, whole.backward).find(exchange_blocks, values_per_block);
+    if (pairs.has_any()) {  // then all PEs have mailboxes
+      mail = mail_planner(team, pairs.of[at(team.rank())], messages)
+                 .make(sent, Tuning::block_threads / 32, policy.transport == pe_transport::waiting_blocks);
       mail_params p{};
-      set_parameters(p, team, limits, on, resource);
+      set_parameters(p, team, sent, on, resource);
       prepare_mail(p, team, on, resource);
       start = p;
     } else {
       params p{};
-      set_parameters(p, team, limits, on, resource);
+      set_parameters(p, team, sent, on, resource);
       start = p;
     }
     pe_state begin{};
@@ -131,12 +130,6 @@ struct pe_plan {
     return waiting_blocks() + exchange_blocks + solve_blocks + collect_blocks;
   }
 
-  /// Returns whether some PEs send values by puts. Then all PEs have mailboxes.
-  [[nodiscard]] bool has_puts() const {
-    return std::any_of(pairs.begin(), pairs.end(),
-                       [](const put_targets& to) { return std::find(to.begin(), to.end(), 1) != to.end(); });
-  }
-
   /// Sets what depends on the number of the solve.
   void open_mail(mail_params& p) const {
     const auto buffer = static_cast<std::int64_t>(p.in.solve % inbox_buffers);
@@ -154,7 +147,7 @@ struct pe_plan {
 
   int warp_bytes;
   symmetric_buffer<std::uint64_t, Team> begun;
-  std::vector<put_targets> pairs;  ///< by sender: to whom it sends by puts
+  put_pairs pairs;
   structure<Index> whole;
   ownership owners;
   task_order order;
@@ -174,7 +167,7 @@ struct pe_plan {
   device_arrays arrays;  ///< what else kernels read
   /// Parameters of a solve but for what launch() sets, alpha, b and x.
   std::variant<params, mail_params> start;
-  mail_plan mail;                        ///< the rest is there if has_puts()
+  mail_plan mail;                        ///< the rest is there if PEs send by puts
   std::int64_t mail_values = 0;          ///< of one right-hand side in a buffer, on all PEs
   std::int64_t most_waiting_blocks = 0;  ///< of a PE
   /// How many solves each PE has begun, the signals, the mailbox, and the outbox, which puts of a network
@@ -189,7 +182,7 @@ struct pe_plan {
   }
 
   template <class Params>
-  void set_parameters(Params& p, Team& team, const ticket_limits& limits, const Executor& on,
+  void set_parameters(Params& p, Team& team, const sent_values& sent, const Executor& on,
                       memory_resource& resource) {
     const auto add = [&](const auto& from) { return arrays.add(from, on, resource); };
     const auto count = [](const auto& from) { return static_cast<std::int64_t>(from.size()); };
@@ -218,7 +211,7 @@ struct pe_plan {
     p.exchange_blocks = exchange_blocks;
     p.solve_blocks = solve_blocks;
     p.collect_blocks = collect_blocks;
-    p.sends = add(find_senders(tasks, messages, whole.backward, limits));
+    p.sends = add(sent.senders());
     p.columns = team.size() > 1 ? add(local.columns) : nullptr;
     p.whole_size = whole.map.size;
     p.row_at = add(messages.row_at);

@@ -33,8 +33,19 @@ struct machine_costs {
   }
 };
 
-/// By sender and receiver: whether values go by puts. Empty: none do.
-using put_pairs = std::vector<std::vector<char>>;
+/// By receiver: whether a PE sends values to it by puts.
+using put_targets = std::vector<char>;
+
+/// Which PEs send values to which others by puts.
+struct put_pairs {
+  std::vector<put_targets> of;  ///< by sender
+
+  [[nodiscard]] bool has(int from, int to) const { return of[at(from)][at(to)] != 0; }
+  [[nodiscard]] bool has_any() const {
+    return std::any_of(of.begin(), of.end(),
+                       [](const put_targets& to) { return std::find(to.begin(), to.end(), 1) != to.end(); });
+  }
+};
 
 /// The parts of a predicted time in nanoseconds.
 struct predicted_solve {
@@ -91,11 +102,7 @@ class predictor {
     found.levels = longest.levels;
     found.crossings = longest.crossings;
     if (pes > 1) {  // b comes from another PE, and x goes to one
-      const auto puts_any = [](const std::vector<char>& to) {
-        return std::find(to.begin(), to.end(), 1) != to.end();
-      };
-      found.path_ns +=
-          2 * (std::any_of(puts_.begin(), puts_.end(), puts_any) ? cost_.put_hop_ns : cost_.remote_hop_ns);
+      found.path_ns += 2 * (puts_.has_any() ? cost_.put_hop_ns : cost_.remote_hop_ns);
       found.crossings += 2;
     }
     found.bytes_ns =
@@ -111,7 +118,7 @@ class predictor {
   };
 
   [[nodiscard]] double hop_ns(int from, int to) const {
-    return !puts_.empty() && puts_[at(from)][at(to)] != 0 ? cost_.put_hop_ns : cost_.remote_hop_ns;
+    return puts_.has(from, to) ? cost_.put_hop_ns : cost_.remote_hop_ns;
   }
 
   /// Adds the bytes of a supernode to those of its PEs.
