@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv::detail::distributed {
@@ -41,6 +42,7 @@ class pe_has_left : public error {
 template <class Team, class T>
 std::vector<std::vector<T>> exchange_all(Team& team, std::vector<std::vector<T>> to) {
   static_assert(std::is_trivially_copyable_v<T>);
+  std::vector<T> own = std::exchange(to[at(team.rank())], {});  // it is not copied
   std::vector<std::vector<std::byte>> sent;
   for (std::vector<T>& values : to) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(values.data());
@@ -55,6 +57,7 @@ std::vector<std::vector<T>> exchange_all(Team& team, std::vector<std::vector<T>>
     }
     bytes = {};
   }
+  received[at(team.rank())] = std::move(own);
   return received;
 }
 

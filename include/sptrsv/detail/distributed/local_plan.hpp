@@ -10,7 +10,7 @@
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/distributed_agent.hpp"
-#include "sptrsv/detail/distributed/supernodes/dealing.hpp"
+#include "sptrsv/detail/distributed/supernodes/owners.hpp"
 #include "sptrsv/detail/supernodal/supernodal_plan.hpp"
 
 namespace sptrsv::detail::distributed {
@@ -67,9 +67,8 @@ struct local_structure {
 template <class Index>
 class local_maker {
  public:
-  local_maker(const structure<Index>& of, const panel_owners& owners, const task_order& order, pe_tree tree,
-              int rank)
-      : of_(of), owners_(owners), order_(order), tree_(tree), rank_(rank) {}
+  local_maker(const structure<Index>& of, const ownership& owners, int rank)
+      : of_(of), owners_(owners.panels), order_(owners.order(of)), tree_(owners.tree), rank_(rank) {}
 
   local_structure<Index> make() {
     number_columns();
@@ -194,7 +193,7 @@ class local_maker {
 
   const structure<Index>& of_;
   const panel_owners& owners_;
-  const task_order& order_;
+  task_order order_;
   pe_tree tree_;
   int rank_;
   std::vector<Index> begin_;  ///< by supernode of C: where its columns begin here

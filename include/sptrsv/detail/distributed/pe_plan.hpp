@@ -70,12 +70,9 @@ struct pe_plan {
                              {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width},
                              Tuning::max_width, cuts)),
         owners(choose_owners(whole, policy, team.size(), on_devices(team, costs), sizeof(Scalar), pairs)),
-        order(owners.order(whole)),
-        local(local_maker<Index>(whole, owners.panels, order, policy.tree, team.rank()).make()),
+        local(local_maker<Index>(whole, owners, team.rank()).make()),
         tasks(plan_tasks<Tuning, Scalar>(local, whole.backward, memory)),
-        messages(message_planner<Index, Offset, Team>(team, whole, owners.panels, order, policy.tree, local,
-                                                      handed_over())
-                     .make()),
+        messages(message_planner<Index, Offset, Team>(team, whole, owners, local, handed_over()).make()),
         exchange_blocks(std::max<std::int64_t>(
             simt::ceil_div(
                 static_cast<std::int64_t>(std::max(messages.sent_rows.size(), messages.received.size())),
@@ -150,7 +147,6 @@ struct pe_plan {
   put_pairs pairs;
   structure<Index> whole;
   ownership owners;
-  task_order order;
   local_structure<Index> local;
   supernodal::host_plan tasks;
   message_plan<Offset> messages;

@@ -157,6 +157,7 @@ template <class Index>
 ownership choose_owners(const structure<Index>& of, const policy::distributed& policy, int present,
                         const machine_costs& costs, double scalar_bytes, const put_pairs& puts) {
   const predictor<Index> model(of, costs, scalar_bytes, puts);
+  const pe_tree tree = of.tree.is_nested ? policy.tree : pe_tree::flat;
   ownership best;
   const int first = policy.pes > 0 ? policy.pes : 1;
   for (int used = first; used <= (policy.pes > 0 ? policy.pes : present); ++used) {
@@ -166,8 +167,8 @@ ownership choose_owners(const structure<Index>& of, const policy::distributed& p
         if (!allows(policy, used, tried, rows)) {
           continue;
         }
-        ownership now{dealer<Index>(of, used).deal(tried, rows), used, tried, policy.tree, {}};
-        now.predicted = model.predict(now.panels, used, policy.tree);
+        ownership now{dealer<Index>(of, used).deal(tried, rows), used, tried, tree, {}};
+        now.predicted = model.predict(now.panels, used, tree);
         const double wanted = best.predicted.total_ns() * (used > best.pes ? 0.9 : 1);
         if (best.pes == 0 || now.predicted.total_ns() < wanted) {
           best = std::move(now);

@@ -68,7 +68,7 @@ class predictor {
 
   [[nodiscard]] predicted_solve predict(const panel_owners& owners, int pes, pe_tree tree) const {
     const std::int64_t count = of_.tree.count();
-    const receivers_of_x receivers = find_receivers(owners, pes, tree);
+    const message_trees trees = find_trees(owners, pes, tree);
     std::vector<path> below(at(count));  // by supernode: of the longest path that ends before it
     std::vector<double> load(at(pes), 0);
     path longest;
@@ -88,7 +88,7 @@ class predictor {
         const std::int64_t above = of_.supernode_at(of_.row(s, t));
         if (above != last) {
           path next = own;
-          add_hops(owners, tree, receivers, s, above, next);
+          add_hops(owners, trees, s, above, next);
           take(below[at(above)], next);
           last = above;
         }
@@ -135,33 +135,37 @@ class predictor {
     }
   }
 
-  /// Which PEs receive x of a supernode. Empty if no tree of these messages is binary.
-  struct receivers_of_x {
-    int pes = 0;
-    std::vector<char> is;  ///< by supernode and PE
+  /// The trees of messages, and the PEs in those of x.
+  struct message_trees {
+    pe_tree kind;
+    int pes;
+    std::vector<char> receives_x;  ///< by supernode and PE; empty if no tree of x is binary
 
     /// Returns the number of edges between the solver of a supernode and a receiver.
-    [[nodiscard]] std::int32_t edges(std::int64_t s, int solver, int receiver, pe_tree tree) const {
+    [[nodiscard]] std::int32_t edges(std::int64_t s, int solver, int receiver) const {
+      if (receives_x.empty()) {
+        return 1;
+      }
       std::int64_t count = 1;
       std::int64_t place = 1;
-      for (int i = 1; i < pes && !is.empty(); ++i) {
+      for (int i = 1; i < pes; ++i) {
         const int pe = receiver_in_turn(true, solver, i, pes);
         place = pe == receiver ? count : place;
-        count += is[at(s * pes + pe)];
+        count += receives_x[at(s * pes + pe)];
       }
-      return is.empty() ? 1 : message_tree::of(tree, count).depth(place);
+      return message_tree::of(kind, count).depth(place);
     }
   };
-  [[nodiscard]] receivers_of_x find_receivers(const panel_owners& owners, int pes, pe_tree tree) const {
-    receivers_of_x found{pes, {}};
-    if (!of_.backward || !of_.tree.is_nested || !message_tree::of(tree, pes).is_binary) {
+  [[nodiscard]] message_trees find_trees(const panel_owners& owners, int pes, pe_tree kind) const {
+    message_trees found{kind, pes, {}};
+    if (!of_.backward || !message_tree::of(kind, pes).is_binary) {
       return found;
     }
-    found.is.assign(at(of_.tree.count() * pes), 0);
+    found.receives_x.assign(at(of_.tree.count() * pes), 0);
     for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
       for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
         const std::int64_t above = of_.supernode_at(of_.row(s, t));
-        found.is[at(above * pes + owners.of_rows(s, above))] = 1;
+        found.receives_x[at(above * pes + owners.of_rows(s, above))] = 1;
       }
     }
     return found;
@@ -169,15 +173,14 @@ class predictor {
 
   /// Adds the hops between the solver of supernode `s` and that of `above`, through the PE that has the rows
   /// of the panel of `s` that are columns of `above`.
-  void add_hops(const panel_owners& owners, pe_tree tree, const receivers_of_x& receivers, std::int64_t s,
-                std::int64_t above, path& to) const {
+  void add_hops(const panel_owners& owners, const message_trees& trees, std::int64_t s, std::int64_t above,
+                path& to) const {
     const int with_rows = owners.of_rows(s, above);
     const int solver = owners.solver[at(s)];
     const int next = owners.solver[at(above)];
     if (with_rows != solver) {  // a sum goes down the tree, or partial sums go up
       const auto& sharers = owners.sharers_of(s);
-      const auto edges = message_tree::of(of_.tree.is_nested ? tree : pe_tree::flat,
-                                          static_cast<std::int64_t>(sharers.size()));
+      const auto edges = message_tree::of(trees.kind, static_cast<std::int64_t>(sharers.size()));
       for (std::int64_t i = sharer_number(owners, s, with_rows); i > 0; i = edges.parent(i)) {
         const int parent = sharers[at(edges.parent(i))];
         const std::int64_t before = i - edges.children(edges.parent(i)).first;  // receivers that come first
@@ -187,7 +190,7 @@ class predictor {
       }
     }
     if (with_rows != next) {
-      const std::int32_t edges = receivers.edges(above, next, with_rows, tree);
+      const std::int32_t edges = trees.edges(above, next, with_rows);
       to.ns += edges * (of_.backward ? hop_ns(next, with_rows) : hop_ns(with_rows, next));
       to.crossings += edges;
     }
