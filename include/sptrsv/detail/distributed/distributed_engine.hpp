@@ -109,29 +109,26 @@ class engine {
     on.download(&state, plan_->state.data(), sizeof(state));
     const std::int64_t first = smallest_of_all(team_, state.first_nonfinite[calls_ % 2]);
     const bool is_zero = largest_of_all(team_, plan_->values.is_zero_pivot(first) ? 1 : 0) != 0;
-    solve_status found;
     if (first != all_finite) {
-      found.code = is_zero ? solve_status::kind::zero_pivot : solve_status::kind::non_finite;
-      found.row = row_of(first);
-    } else if (first_grown_ != all_finite) {
-      found.code = solve_status::kind::growth;
-      found.row = row_of(first_grown_);
+      return {is_zero ? solve_status::kind::zero_pivot : solve_status::kind::non_finite, row_of(first)};
     }
-    return found;
+    if (first_grown_ != all_finite) {
+      return {solve_status::kind::growth, row_of(first_grown_)};
+    }
+    return {};
   }
 
   /// Returns the plan in words.
   [[nodiscard]] std::string describe() const {
     const ownership& owners = plan_->owners;
     const auto rounded = [](double ns) { return std::to_string(static_cast<std::int64_t>(ns)); };
-    const std::string how = owners.pes == 1 ? std::string() : describe_dealing(owners);
     const char* const sent = owners.pes == 1 || !plan_->pairs.has_any() ? ""
                              : policy_.transport == pe_transport::waiting_blocks
                                  ? ", with puts and waiting blocks"
                                  : ", with puts";
     return std::string(plan_->whole.backward ? "backward, " : "forward, ") +
            std::to_string(plan_->whole.tree.count()) + " supernodes, on " + std::to_string(owners.pes) +
-           " of " + std::to_string(team_.size()) + " PEs" + how + sent + "; predicted " +
+           " of " + std::to_string(team_.size()) + " PEs" + owners.dealing_text() + sent + "; predicted " +
            rounded(owners.predicted.total_ns()) + " ns (" + std::to_string(owners.predicted.levels) +
            " levels and " + std::to_string(owners.predicted.crossings) + " hops between PEs " +
            rounded(owners.predicted.path_ns) + " ns, bytes " + rounded(owners.predicted.bytes_ns) + " ns)" +
@@ -143,11 +140,7 @@ class engine {
     distributed_facts f;
     f.pes = plan_->owners.pes;
     f.predicted_ns = plan_->owners.predicted.total_ns();
-    const auto& messages = plan_->messages;
-    f.messages = static_cast<std::int64_t>(messages.messages.size() + messages.sent_rows.size());
-    for (const guest& g : messages.guests) {
-      f.messages += g.x.index >= 0 ? 1 : 0;
-    }
+    f.messages = plan_->sent_count;
     f.sent_bytes = f.messages * std::int64_t{sizeof(Scalar)};
     f.puts = static_cast<std::int64_t>(plan_->mail.records.size());
     f.device_bytes = plan_->bytes();
@@ -156,17 +149,6 @@ class engine {
   [[nodiscard]] const plan& planned() const { return *plan_; }
 
  private:
-  /// Returns how supernodes are dealt, in words.
-  static std::string describe_dealing(const ownership& owners) {
-    const pe_grid& grid = owners.panels.grid;
-    const std::string over = std::to_string(grid.rows) + " x " + std::to_string(grid.columns) + " PEs";
-    return std::string(owners.how == supernode_dealing::cyclic ? ", cyclically" : ", by subtrees") +
-           (owners.how == supernode_dealing::top    ? ", and cyclically above them"
-            : owners.how == supernode_dealing::grid ? ", and over " + over + " above them"
-                                                    : "") +
-           (owners.tree == pe_tree::binary ? ", binary trees" : "");
-  }
-
   template <class Params>
   static constexpr std::size_t static_shared_bytes =
       std::max({simt::static_shared_bytes<forward_kernel<1, Params>>,

@@ -93,6 +93,7 @@ struct pe_plan {
         state(make_buffer<pe_state>(1, on, resource)) {
     const sent_values sent =
         ticket_walk(tasks, messages, whole.backward).find(exchange_blocks, values_per_block);
+    sent_count = static_cast<std::int64_t>(sent.values.size());
     if (pairs.has_any()) {  // then all PEs have mailboxes
       mail = mail_planner(team, pairs.of[at(team.rank())], messages)
                  .make(sent, Tuning::block_threads / 32, policy.transport == pe_transport::waiting_blocks);
@@ -153,8 +154,9 @@ struct pe_plan {
   std::int64_t exchange_blocks;  ///< blocks that send b, and reset what was received
   std::int64_t collect_blocks;
   std::int64_t solve_blocks;
-  std::int64_t inbox_values;  ///< of one right-hand side in a buffer, on all PEs
-  std::int64_t rhs;           ///< largest number of right-hand sides of a launch
+  std::int64_t inbox_values;    ///< of one right-hand side in a buffer, on all PEs
+  std::int64_t rhs;             ///< largest number of right-hand sides of a launch
+  std::int64_t sent_count = 0;  ///< values that this PE sends, of one right-hand side
   symmetric_buffer<word, Team> inbox;
   supernodal::supernode_arrays<Index> nodes;
   supernodal::forest_lists<Index, Offset> forests;

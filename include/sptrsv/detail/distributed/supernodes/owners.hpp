@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -148,6 +149,19 @@ struct ownership {
   [[nodiscard]] task_order order(const structure<Index>& of) const {
     const message_tree highest = message_tree::of(tree, pes);
     return {of.backward, panels.number.empty() && !highest.is_binary ? 0 : highest.height()};
+  }
+  /// Returns how supernodes are dealt to several PEs, in words.
+  [[nodiscard]] std::string dealing_text() const {
+    if (pes == 1) {
+      return {};
+    }
+    const std::string above = how == supernode_dealing::top ? ", and cyclically above them"
+                              : how == supernode_dealing::grid
+                                  ? ", and over " + std::to_string(panels.grid.rows) + " x " +
+                                        std::to_string(panels.grid.columns) + " PEs above them"
+                                  : "";
+    return (how == supernode_dealing::cyclic ? ", cyclically" : ", by subtrees") + above +
+           (tree == pe_tree::binary ? ", binary trees" : "");
   }
 };
 

@@ -14,7 +14,6 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/detail/distributed/distributed_team.hpp"
-#include "sptrsv/detail/distributed/supernodes/entry_runs.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
 namespace sptrsv::detail::distributed {
@@ -40,6 +39,44 @@ struct row_map {
     return mirrored ? std::pair(size - end, size - begin) : std::pair(begin, end);
   }
 };
+
+/// Consecutive entries of a row or of a column of C: a list of them takes little memory.
+template <class Index>
+struct entry_run {
+  Index row;  ///< of the first entry, as `column`
+  Index column;
+  Index columns;  ///< of entries of a row; 1 if they are those of a column
+  Index rows;     ///< of entries of a column; 1 if they are those of a row
+};
+
+/// Appends an entry. Entries of supernodes mostly prolong the last run.
+template <class Index>
+void append_entry(std::vector<entry_run<Index>>& runs, Index row, Index column) {
+  if (!runs.empty()) {
+    entry_run<Index>& last = runs.back();
+    if (row == last.row && last.rows == 1 && column == last.column + last.columns) {
+      ++last.columns;
+      return;
+    }
+    if (column == last.column && last.columns == 1 && row == last.row + last.rows) {
+      ++last.rows;
+      return;
+    }
+  }
+  runs.push_back({row, column, 1, 1});
+}
+
+/// Calls use(row, column) for the entries in the order in which they were appended.
+template <class Index, class Use>
+void for_entries_of(const std::vector<entry_run<Index>>& runs, const Use& use) {
+  for (const entry_run<Index>& run : runs) {
+    for (Index i = 0; i < run.rows; ++i) {
+      for (Index j = 0; j < run.columns; ++j) {
+        use(static_cast<Index>(run.row + i), static_cast<Index>(run.column + j));
+      }
+    }
+  }
+}
 
 /// Sends each entry to the PE that has the row for its column. Returns the rows of the strictly lower entries
 /// of the columns of this PE, ascending. `for_entries(use)` calls use(row, column, ...) for the entries of
