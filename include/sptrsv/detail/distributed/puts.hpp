@@ -20,8 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -69,17 +68,15 @@ class predictor {
   [[nodiscard]] predicted_solve predict(const panel_owners& owners, int pes, pe_tree tree) const {
     const std::int64_t count = of_.tree.count();
     const message_trees trees = find_trees(owners, pes, tree);
-    std::vector<path> below(at(count));  // by supernode: of the longest path that ends before it
+    std::vector<predicted_solve> below(at(count));  // by supernode: the longest path that ends before it
     std::vector<double> load(at(pes), 0);
-    path longest;
-    const auto take = [](path& to, const path& from) {
-      if (from.ns > to.ns) {
-        to = from;
-      }
+    predicted_solve longest;
+    const auto take = [](predicted_solve& to, const predicted_solve& from) {
+      to = from.path_ns > to.path_ns ? from : to;
     };
     for (std::int64_t s = 0; s < count; ++s) {
-      path own = below[at(s)];
-      own.ns += cost_.level_ns;
+      predicted_solve own = below[at(s)];
+      own.path_ns += cost_.level_ns;
       ++own.levels;
       take(longest, own);
       add_load(owners, s, load);
@@ -87,7 +84,7 @@ class predictor {
       for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
         const std::int64_t above = of_.supernode_at(of_.row(s, t));
         if (above != last) {
-          path next = own;
+          predicted_solve next = own;
           add_hops(owners, trees, s, above, next);
           take(below[at(above)], next);
           last = above;
@@ -97,26 +94,16 @@ class predictor {
         }
       }
     }
-    predicted_solve found;
-    found.path_ns = longest.ns;
-    found.levels = longest.levels;
-    found.crossings = longest.crossings;
     if (pes > 1) {  // b comes from another PE, and x goes to one
-      found.path_ns += 2 * (puts_.has_any() ? cost_.put_hop_ns : cost_.remote_hop_ns);
-      found.crossings += 2;
+      longest.path_ns += 2 * (puts_.has_any() ? cost_.put_hop_ns : cost_.remote_hop_ns);
+      longest.crossings += 2;
     }
-    found.bytes_ns =
+    longest.bytes_ns =
         *std::max_element(load.begin(), load.end()) * std::min(cost_.pes_on_device, pes) / cost_.bytes_per_ns;
-    return found;
+    return longest;
   }
 
  private:
-  struct path {
-    double ns = 0;
-    std::int64_t levels = 0;
-    std::int64_t crossings = 0;
-  };
-
   [[nodiscard]] double hop_ns(int from, int to) const {
     return puts_.has(from, to) ? cost_.put_hop_ns : cost_.remote_hop_ns;
   }
@@ -174,7 +161,7 @@ class predictor {
   /// Adds the hops between the solver of supernode `s` and that of `above`, through the PE that has the rows
   /// of the panel of `s` that are columns of `above`.
   void add_hops(const panel_owners& owners, const message_trees& trees, std::int64_t s, std::int64_t above,
-                path& to) const {
+                predicted_solve& to) const {
     const int with_rows = owners.of_rows(s, above);
     const int solver = owners.solver[at(s)];
     const int next = owners.solver[at(above)];
@@ -184,14 +171,14 @@ class predictor {
       for (std::int64_t i = sharer_number(owners, s, with_rows); i > 0; i = edges.parent(i)) {
         const int parent = sharers[at(edges.parent(i))];
         const std::int64_t before = i - edges.children(edges.parent(i)).first;  // receivers that come first
-        to.ns += (of_.backward ? hop_ns(sharers[at(i)], parent) : hop_ns(parent, sharers[at(i)])) +
-                 static_cast<double>(before) * cost_.send_ns;
+        to.path_ns += (of_.backward ? hop_ns(sharers[at(i)], parent) : hop_ns(parent, sharers[at(i)])) +
+                      static_cast<double>(before) * cost_.send_ns;
         ++to.crossings;
       }
     }
     if (with_rows != next) {
       const std::int32_t edges = trees.edges(above, next, with_rows);
-      to.ns += edges * (of_.backward ? hop_ns(next, with_rows) : hop_ns(with_rows, next));
+      to.path_ns += edges * (of_.backward ? hop_ns(next, with_rows) : hop_ns(with_rows, next));
       to.crossings += edges;
     }
   }
