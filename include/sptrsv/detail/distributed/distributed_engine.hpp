@@ -46,7 +46,7 @@ class engine {
 
   /// Collective.
   engine(const part_type& part, const system_options& options, const policy::distributed& policy,
-         const machine_costs& costs, Team& team, const Executor& on, memory_resource& resource)
+         machine_costs costs, Team& team, const Executor& on, memory_resource& resource)
       : team_(team),
         part_{triangle_form(options, false)},
         policy_(policy),
@@ -73,6 +73,7 @@ class engine {
       SPTRSV_EXPECTS(options.max_rhs > 0, errc::invalid_argument, "max_rhs is not positive");
       part_.check(part, ranges);
     });
+    costs.pes_on_device = static_cast<int>(largest_of_all(team_, team_.pes_on_device()));
     const fundamental_lists<Index> supernodes = part_.find_supernodes(team_, part);
     std::vector<std::int64_t> cuts;
     for (bool is_cut = true; is_cut;) {
@@ -230,7 +231,7 @@ class engine {
   }
 
   template <class Agent, class Params>
-  void launch(Params& p, const Executor& on) {
+  void launch(Params p, const Executor& on) {
     const auto bytes = static_cast<std::size_t>(space_.bytes());
     const std::int64_t tasks = plan_->task_count();
     std::int64_t blocks = tasks;

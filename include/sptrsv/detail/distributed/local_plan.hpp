@@ -92,13 +92,12 @@ class local_maker {
     made_.local.assign(at(of_.map.size), -1);
     made_.here.assign(at(of_.tree.count()), -1);
     for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
-      if (owners_.solver[at(s)] == rank_) {
+      const std::int64_t number = sharer_number(owners_, s, rank_);
+      made_.here[at(s)] = number < 0 ? -1 : 0;
+      if (number == 0) {
         std::fill(made_.local.begin() + of_.first(s), made_.local.begin() + of_.first(s + 1), Index{0});
-        made_.here[at(s)] = 0;
-      } else if (owners_.is_divided(s) && sharer_number(owners_, s, rank_) > 0) {
-        made_.here[at(s)] = 0;
       }
-      for (std::int64_t t = 0; made_.here[at(s)] == 0 && t < of_.tree.rows(s); ++t) {
+      for (std::int64_t t = 0; number >= 0 && t < of_.tree.rows(s); ++t) {
         if (is_own_row(s, of_.row(s, t))) {
           made_.local[at(of_.row(s, t))] = 0;
         }

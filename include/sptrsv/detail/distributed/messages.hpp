@@ -21,16 +21,16 @@ namespace sptrsv::detail::distributed {
 template <class Index, class Offset, class Team>
 class message_planner {
  public:
-  /// `values`: how many values blocks of this PE hand to each other.
+  /// `partials`: partial sums of tasks, backward, which blocks of this PE hand to each other.
   message_planner(Team& team, const structure<Index>& of, const ownership& owners,
-                  const local_structure<Index>& local, std::int64_t values)
+                  const local_structure<Index>& local, std::int64_t partials)
       : team_(team),
         of_(of),
         owners_(owners.panels),
         tree_(owners.tree),
         order_(owners.order(of)),
         local_(local) {
-    made_.values = values;
+    made_.values = local.tree.first.back() + (of.backward ? partials : local.tree.rows_begin.back());
   }
 
   message_plan<Offset> make() {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -69,10 +68,11 @@ struct pe_plan {
         whole(make_structure(supernodes, part.map, part.backward,
                              {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width},
                              Tuning::max_width, cuts)),
-        owners(choose_owners(whole, policy, team.size(), on_devices(team, costs), sizeof(Scalar), pairs)),
+        owners(choose_owners(whole, policy, team.size(), costs, sizeof(Scalar), pairs)),
         local(local_maker<Index>(whole, owners, team.rank()).make()),
         tasks(plan_tasks<Tuning, Scalar>(local, whole.backward, memory)),
-        messages(message_planner<Index, Offset, Team>(team, whole, owners, local, handed_over()).make()),
+        messages(
+            message_planner<Index, Offset, Team>(team, whole, owners, local, tasks.tasks.partials).make()),
         exchange_blocks(std::max<std::int64_t>(
             simt::ceil_div(
                 static_cast<std::int64_t>(std::max(messages.sent_rows.size(), messages.received.size())),
@@ -106,19 +106,13 @@ struct pe_plan {
       set_parameters(p, team, sent, on, resource);
       start = p;
     }
-    pe_state begin{};
-    std::fill(std::begin(begin.first_nonfinite), std::end(begin.first_nonfinite), all_finite);
+    const pe_state begin{0, {all_finite, all_finite}};
     on.upload(state.data(), &begin, sizeof(begin));
     on.fill_bytes(inbox.own(), 0xff, inbox.bytes());
     on.fill_bytes(begun.own(), 0, begun.bytes());
     on.synchronize();  // the exchange of values that follows says that all PEs have prepared their inboxes
   }
 
-  /// Returns how many values blocks of this PE hand to each other; see solve_params::buffers.
-  [[nodiscard]] std::int64_t handed_over() const {
-    return static_cast<std::int64_t>(local.columns.size()) +
-           (whole.backward ? tasks.tasks.partials : local.tree.rows_begin.back());
-  }
   /// Returns the number of blocks that wait for messages; see transport.
   [[nodiscard]] std::int64_t waiting_blocks() const {
     return simt::ceil_div(static_cast<std::int64_t>(mail.deliveries.size()),
@@ -128,12 +122,11 @@ struct pe_plan {
     return waiting_blocks() + exchange_blocks + solve_blocks + collect_blocks;
   }
 
-  /// Sets what depends on the number of the solve.
+  /// Sets what depends on the number of the solve. `p`: a copy of `start`.
   void open_mail(mail_params& p) const {
     const auto buffer = static_cast<std::int64_t>(p.in.solve % inbox_buffers);
-    const auto& begin = std::get<mail_params>(start).mail;
-    p.mail.received = flag::address(begin.received, buffer * rhs * mail_values);
-    p.mail.sent = flag::address(begin.sent, buffer * rhs * mail.sent);
+    p.mail.received = flag::address(p.mail.received, buffer * rhs * mail_values);
+    p.mail.sent = flag::address(p.mail.sent, buffer * rhs * mail.sent);
     p.mail.solve = p.in.solve + 1;
     p.mail.columns = p.x.columns;
   }
@@ -173,12 +166,6 @@ struct pe_plan {
   std::unique_ptr<symmetric_buffer<std::byte, Team>> mail_memory;
 
  private:
-  /// Returns the costs with the number of PEs on a device, the same on all PEs.
-  static machine_costs on_devices(Team& team, machine_costs costs) {
-    costs.pes_on_device = static_cast<int>(largest_of_all(team, team.pes_on_device()));
-    return costs;
-  }
-
   template <class Params>
   void set_parameters(Params& p, Team& team, const sent_values& sent, const Executor& on,
                       memory_resource& resource) {
