@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "sptrsv/detail/distributed/meeting.hpp"
+#include "sptrsv/detail/distributed/distributed_team.hpp"
 #include "sptrsv/distributed/process_group.hpp"
 
 namespace sptrsv_common {

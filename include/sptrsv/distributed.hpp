@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "sptrsv/detail/base/check_space.hpp"
 #include "sptrsv/detail/base/scalar.hpp"

@@ -1,6 +1,4 @@
 // The barrier of the PEs that are threads of one process.
-#include "sptrsv/detail/distributed/meeting.hpp"
-
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -8,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "sptrsv/detail/distributed/distributed_team.hpp"
+#include "sptrsv/detail/distributed/pe_threads.hpp"
 
 namespace sptrsv::testing {
 namespace {

@@ -35,11 +35,11 @@ planned plan_of(const pattern& p, int pes, const plan_options& how, const form& 
   devices.run([&](emulator_team& team, const emulator::executor& on) {
     const int rank = team.rank();
     emulated_solver solver(slice(a, rank, pes), p.size, f.options(1), how, team, on);
-    made.local[static_cast<std::size_t>(rank)] = solver.get().local();
-    made.messages[static_cast<std::size_t>(rank)] = solver.get().messages();
+    made.local[static_cast<std::size_t>(rank)] = solver.get().planned().local;
+    made.messages[static_cast<std::size_t>(rank)] = solver.get().planned().messages;
     if (rank == 0) {
-      made.whole = solver.get().whole();
-      made.owners = solver.get().owners();
+      made.whole = solver.get().planned().whole;
+      made.owners = solver.get().planned().owners;
     }
   });
   return made;

@@ -206,10 +206,10 @@ TEST(GpuDistributed, LargeBlocksFitBesideThoseOfPesThatAreAhead) {
     std::vector<std::int64_t> cuts{0};
     {
       solver_type solver(slice(a, pe.rank(), pes), a.rows, form{}.options(3), how, pe, on);
-      const auto& owner = solver.get().owners().panels.solver;
+      const auto& owner = solver.get().planned().owners.panels.solver;
       for (std::size_t s = 1; s < owner.size() && cuts.size() < pes; ++s) {
         if (owner[s] != owner[s - 1]) {
-          cuts.push_back(solver.get().whole().first(static_cast<std::int64_t>(s)));
+          cuts.push_back(solver.get().planned().whole.first(static_cast<std::int64_t>(s)));
         }
       }
       cuts.push_back(a.rows);

@@ -1715,7 +1715,12 @@ ERRORS = (
         "a PE signals before its values have arrived",
         "order",
         "distributed",
-        Edit(DISTRIBUTED + "puts.hpp", "puts.fence(ctx)", "static_cast<void>(0)"),
+        Edit(
+            DISTRIBUTED + "puts.hpp",
+            "puts.fence(ctx)",
+            "static_cast<void>(0)",
+            within="puts.fence(ctx);\n      for_own",
+        ),
     ),
     error(
         "signals are not told apart by solves",

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/distributed/meeting.hpp"
+#include "sptrsv/detail/distributed/distributed_team.hpp"
 #include "sptrsv/detail/distributed/rendezvous.hpp"
 #include "sptrsv/error.hpp"
 
@@ -86,7 +86,7 @@ class process_group {
   /// @throws error errc::invalid_argument if there is no process `rank`, if all[rank] has another size than
   ///   `all`, or if the limit is negative or NaN. The sockets stay open then.
   process_group(const descriptors& all, int rank, double limit_s = 600)
-      : sockets_(checked(all, rank, limit_s)), rank_(rank), limit_s_(limit_s) {
+      : sockets_(take(all, rank, limit_s)), rank_(rank), limit_s_(limit_s) {
     descriptors others = all;
     others[detail::at(rank)].clear();
     close_all(others);
@@ -111,7 +111,6 @@ class process_group {
         limit_s_(limit_s) {}
   process_group(const process_group&) = delete;
   process_group& operator=(const process_group&) = delete;
-  ~process_group() { close_all({sockets_}); }
 
   /// Returns the number of this process.
   [[nodiscard]] int rank() const { return rank_; }
@@ -142,7 +141,7 @@ class process_group {
       for (std::size_t r = 0; r < with.size(); ++r) {
         if (!with[r].is_sent || !with[r].is_received) {
           const int events = (with[r].is_sent ? 0 : POLLOUT) | (with[r].is_received ? 0 : POLLIN);
-          waits.push_back({sockets_[r], static_cast<short>(events), 0});
+          waits.push_back({sockets_[r].get(), static_cast<short>(events), 0});
           peers.push_back(r);
         }
       }
@@ -176,8 +175,9 @@ class process_group {
  private:
   using clock = std::chrono::steady_clock;
 
-  /// Returns the sockets of a process.
-  static const std::vector<int>& checked(const descriptors& all, int rank, double limit_s) {
+  /// Takes the sockets of a process.
+  static std::vector<detail::distributed::socket_owner> take(const descriptors& all, int rank,
+                                                             double limit_s) {
     SPTRSV_EXPECTS(rank >= 0 && static_cast<std::size_t>(rank) < all.size(), errc::invalid_argument,
                    "process " + std::to_string(rank) + " of a group of " + std::to_string(all.size()));
     const std::vector<int>& own = all[detail::at(rank)];
@@ -185,7 +185,7 @@ class process_group {
                    "process " + std::to_string(rank) + " has " + std::to_string(own.size()) +
                        " sockets in a group of " + std::to_string(all.size()));
     SPTRSV_EXPECTS(limit_s >= 0, errc::invalid_argument, "the time limit is negative or not a number");
-    return own;
+    return {own.begin(), own.end()};
   }
 
   /// The messages to and from one process: each is a length of eight bytes, and as many bytes.
@@ -200,14 +200,18 @@ class process_group {
   static constexpr std::size_t head = sizeof(std::uint64_t);
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40;  ///< of a message
 
-  void send(std::size_t r, transfer& t, const std::vector<std::byte>& bytes) const {
+  /// Returns the bytes of a message that have not moved yet: of its length, or of itself.
+  static std::pair<std::byte*, std::size_t> next_bytes(std::uint64_t& length, std::vector<std::byte>& bytes,
+                                                       std::size_t moved) {
+    if (moved < head) {
+      return {reinterpret_cast<std::byte*>(&length) + moved, head - moved};
+    }
+    return {bytes.data() + (moved - head), head + bytes.size() - moved};
+  }
+  void send(std::size_t r, transfer& t, std::vector<std::byte>& bytes) const {
     while (t.sent < head + bytes.size()) {
-      const bool is_head = t.sent < head;
-      const void* const from =
-          is_head ? static_cast<const void*>(reinterpret_cast<std::byte*>(&t.length_to) + t.sent)
-                  : bytes.data() + (t.sent - head);
-      const std::size_t count = is_head ? head - t.sent : head + bytes.size() - t.sent;
-      const ssize_t done = ::send(sockets_[r], from, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+      const auto [from, count] = next_bytes(t.length_to, bytes, t.sent);
+      const ssize_t done = ::send(sockets_[r].get(), from, count, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (!has_moved(r, done)) {
         return;
       }
@@ -217,11 +221,8 @@ class process_group {
   }
   void receive(std::size_t r, transfer& t, std::vector<std::byte>& bytes) const {
     do {
-      const bool is_head = t.received < head;
-      void* const to = is_head ? static_cast<void*>(reinterpret_cast<std::byte*>(&t.length_from) + t.received)
-                               : bytes.data() + (t.received - head);
-      const std::size_t count = is_head ? head - t.received : head + bytes.size() - t.received;
-      const ssize_t done = ::recv(sockets_[r], to, count, MSG_DONTWAIT);
+      const auto [to, count] = next_bytes(t.length_from, bytes, t.received);
+      const ssize_t done = ::recv(sockets_[r].get(), to, count, MSG_DONTWAIT);
       if (done == 0) {
         throw detail::distributed::pe_has_left(static_cast<int>(r));
       }
@@ -229,14 +230,10 @@ class process_group {
         return;
       }
       t.received += static_cast<std::size_t>(done);
-      if (is_head && t.received == head) {
-        if (t.length_from > most_bytes) {
-          throw error(errc::io_error, "PE " + std::to_string(r) + " announces a message of " +
-                                          std::to_string(t.length_from) +
-                                          " bytes, more than any message has");
-        }
-      }
       if (t.received >= head) {
+        SPTRSV_EXPECTS(t.length_from <= most_bytes, errc::io_error,
+                       "PE " + std::to_string(r) + " announces a message of " +
+                           std::to_string(t.length_from) + " bytes, more than any message has");
         make_room(t, bytes);
       }
     } while (t.received < head + t.length_from || t.received < head);
@@ -256,13 +253,13 @@ class process_group {
     if (done >= 0) {
       return true;
     }
-    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
+    if (detail::distributed::may_be_repeated()) {
       return false;
     }
     throw detail::distributed::pe_has_left(static_cast<int>(r));
   }
 
-  std::vector<int> sockets_;  ///< by process; the own one: -1
+  std::vector<detail::distributed::socket_owner> sockets_;  ///< by process; none for the own one
   int rank_;
   double limit_s_;
 };

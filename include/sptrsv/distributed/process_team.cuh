@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <exception>
@@ -92,15 +93,12 @@ class process_team {
       return;
     }
     try {
-      for (auto of_pe = allocations_.begin(); of_pe != allocations_.end(); ++of_pe) {
-        if ((*of_pe)[detail::at(rank())] == own) {
-          for (void* const other : *of_pe) {
-            detail::forget_failure(other != own ? cudaIpcCloseMemHandle(other) : cudaSuccess);
-          }
-          allocations_.erase(of_pe);
-          break;
-        }
+      const auto is_own = [&](const auto& of_pe) { return of_pe[detail::at(rank())] == own; };
+      const auto released = std::find_if(allocations_.begin(), allocations_.end(), is_own);
+      for (void* const other : *released) {
+        detail::forget_failure(other != own ? cudaIpcCloseMemHandle(other) : cudaSuccess);
       }
+      allocations_.erase(released);
       meet();  // nobody has the memory mapped any more
       detail::forget_failure(cudaFree(own));
     } catch (...) {

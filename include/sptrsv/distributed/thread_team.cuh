@@ -6,17 +6,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/distributed/distributed_team.hpp"
-#include "sptrsv/detail/distributed/meeting.hpp"
 #include "sptrsv/detail/distributed/pe_threads.hpp"
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/error.hpp"
@@ -74,12 +70,6 @@ class thread_team {
   void run(const std::function<void(member&)>& body);
 
  private:
-  /// Memory of a PE that the kernels of all access.
-  struct allocation {
-    int pe;
-    void* p;
-    std::size_t bytes;
-  };
   /// Makes the device of the thread current again.
   class current_device {
    public:
@@ -90,6 +80,18 @@ class thread_team {
 
    private:
     int device_ = 0;
+  };
+  /// Memory of a PE that the kernels of all access. What is left when all PEs have ended is given back then.
+  struct pe_memory {
+    int device = 0;
+    std::vector<void*> allocated;
+
+    ~pe_memory() {
+      for (void* const left : allocated) {
+        detail::forget_failure(cudaSetDevice(device));
+        detail::forget_failure(cudaFree(left));
+      }
+    }
   };
   [[nodiscard]] int device(int pe) const { return devices_[detail::at(pe)]; }
 
@@ -111,12 +113,8 @@ class thread_team {
     }
   }
 
-  void free_all() noexcept;
-
   std::vector<int> devices_;
   detail::distributed::meeting meeting_;
-  std::mutex mutex_;                     ///< of allocations_
-  std::vector<allocation> allocations_;  ///< of all PEs
 };
 
 /// A PE of a thread_team; it is a team in the sense of distributed.hpp.
@@ -143,10 +141,7 @@ class thread_team::member {
     meet();  // cudaMalloc may wait for kernels, and now all PEs have launched those that these wait for
     void* own = nullptr;
     SPTRSV_CUDA_CHECK(cudaMalloc(&own, bytes));
-    {
-      const std::lock_guard<std::mutex> lock(team_.mutex_);
-      team_.allocations_.push_back({rank_, own, bytes});
-    }
+    memory_.allocated.push_back(own);
     return detail::distributed::gather_one(*this, own);
   }
   /// Gives the memory back when no PE uses it any more. Collective. If a PE has left, the memory is kept
@@ -163,45 +158,30 @@ class thread_team::member {
     } catch (...) {
       return;  // run() throws the cause
     }
-    const std::lock_guard<std::mutex> lock(team_.mutex_);
-    auto& all = team_.allocations_;
-    all.erase(std::remove_if(all.begin(), all.end(), [&](const allocation& a) { return a.p == own; }),
-              all.end());
+    auto& all = memory_.allocated;
+    all.erase(std::find(all.begin(), all.end(), own));
     detail::forget_failure(cudaFree(own));
   }
 
  private:
   friend class thread_team;
 
-  member(thread_team& team, int rank) : team_(team), rank_(rank) {}
+  member(thread_team& team, int rank, pe_memory& memory) : team_(team), rank_(rank), memory_(memory) {}
 
   thread_team& team_;
   int rank_;
+  pe_memory& memory_;
 };
 
 inline void thread_team::run(const std::function<void(member&)>& body) {
-  const struct leftovers {
-    explicit leftovers(thread_team& t) : team(t) {}
-    ~leftovers() { team.free_all(); }
-    thread_team& team;
-  } at_end(*this);
+  const current_device kept;
+  std::vector<pe_memory> memory(devices_.size());
   detail::distributed::run_pes(size(), meeting_, [&](int pe) {
+    memory[detail::at(pe)].device = device(pe);
     SPTRSV_CUDA_CHECK(cudaSetDevice(device(pe)));
-    member self(*this, pe);
+    member self(*this, pe, memory[detail::at(pe)]);
     body(self);
   });
-}
-
-/// Frees what PEs have left that ended by an exception.
-inline void thread_team::free_all() noexcept {
-  int kept = 0;
-  detail::forget_failure(cudaGetDevice(&kept));
-  for (const allocation& left : allocations_) {
-    detail::forget_failure(cudaSetDevice(device(left.pe)));
-    detail::forget_failure(cudaFree(left.p));
-  }
-  detail::forget_failure(cudaSetDevice(kept));
-  allocations_.clear();
 }
 
 }  // namespace sptrsv

@@ -136,13 +136,14 @@ void check_spaces(const pattern_view<Index, Offset>& a, const char* taker) {
 }
 
 /// Throws for the first row (column) of the storage with wrong offsets, or else with an index that is not
-/// below `minors`.
+/// below `minors`. `first`: the number of the first row (column).
 template <class Index, class Offset>
-void validate_storage_on_host(const pattern_view<Index, Offset>& a, std::int64_t minors) {
+void validate_storage_on_host(const pattern_view<Index, Offset>& a, std::int64_t minors,
+                              std::int64_t first = 0) {
   for (std::int64_t m = 0; m < a.size; ++m) {
     if ((m == 0 && a.offsets[0] != 0) || a.offsets[m] > a.offsets[m + 1] ||
         (m == a.size - 1 && a.offsets[a.size] != a.entries)) {
-      throw_pattern_fault(pattern_fault::offsets, m, a.by_columns,
+      throw_pattern_fault(pattern_fault::offsets, first + m, a.by_columns,
                           a.offsets[0] == 1 && a.offsets[a.size] == a.entries + 1);
     }
   }
@@ -150,7 +151,7 @@ void validate_storage_on_host(const pattern_view<Index, Offset>& a, std::int64_t
     for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
       if (a.indices[e] < 0 || a.indices[e] >= minors) {
         throw_pattern_fault(
-            pattern_fault::index, m, a.by_columns,
+            pattern_fault::index, first + m, a.by_columns,
             std::all_of(a.indices, a.indices + a.entries, [&](Index i) { return i >= 1 && i <= minors; }));
       }
     }

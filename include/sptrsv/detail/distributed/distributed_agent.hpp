@@ -25,7 +25,6 @@ struct pe_agent {
   static constexpr int values_per_block = 4 * block_threads;  ///< that a block sends, resets or receives
   using shared_storage = typename Agent::shared_storage;
   using params = typename Agent::params;
-  static constexpr bool has_mail = decltype(params::mail)::exists;
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
@@ -39,7 +38,8 @@ struct pe_agent {
       ctx.barrier();
       const std::int64_t task = shared.start.block;
       if (task < -p.exchange_blocks) {
-        deliver(ctx, p, task + p.exchange_blocks + p.waiting_blocks);
+        p.mail.deliver(ctx, (task + p.exchange_blocks + p.waiting_blocks) * block_threads + ctx.thread_rank(),
+                       p.buffers);
       } else if (task < 0) {
         exchange(ctx, p, task + p.exchange_blocks);
       } else if (task < p.solve_blocks) {
@@ -49,10 +49,8 @@ struct pe_agent {
       } else {
         return;
       }
-      if constexpr (has_mail) {
-        if (task >= -p.exchange_blocks && task < p.solve_blocks) {
-          p.mail.post(ctx, task + p.exchange_blocks);
-        }
+      if (task >= -p.exchange_blocks && task < p.solve_blocks) {
+        p.mail.post(ctx, task + p.exchange_blocks);
       }
       if (p.stays) {
         ctx.barrier();
@@ -73,7 +71,7 @@ struct pe_agent {
         ctx.store(&p.state->first_nonfinite[p.call ^ 1], all_finite);
       }
       if (p.in.size > 1) {
-        announce(ctx, p);
+        p.mail.announce(ctx, p.in);
       }
     }
     const std::int64_t sender = ticket - p.waiting_blocks;
@@ -84,28 +82,6 @@ struct pe_agent {
     start.block = sender - p.exchange_blocks;
     start.half = 0;
     start.rhs_to_reset = p.rhs_to_reset;
-  }
-
-  /// Tells all other PEs that this one has begun the solve. One thread of the solve calls it.
-  template <class Context>
-  SPTRSV_DEVICE static void announce(Context& ctx, const params& p) {
-    if constexpr (has_mail) {
-      p.mail.puts.fence(ctx);
-      for (int pe = 0; pe < p.in.size; ++pe) {
-        if (pe != p.in.rank) {
-          p.mail.puts.signal(ctx, pe, p.in.own_begun + p.in.rank, p.in.solve + 1);
-        }
-      }
-    } else {
-      p.in.announce(ctx);
-    }
-  }
-
-  template <class Context>
-  SPTRSV_DEVICE static void deliver(Context& ctx, const params& p, std::int64_t number) {
-    if constexpr (has_mail) {
-      p.mail.deliver(ctx, number * block_threads + ctx.thread_rank(), p.buffers);
-    }
   }
 
   template <class Context>

@@ -8,7 +8,6 @@
 #include <memory>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -47,7 +46,7 @@ class engine {
 
   /// Collective.
   engine(const part_type& part, const system_options& options, const policy::distributed& policy,
-         const machine_costs& costs, Team& team, const Executor& on, memory_resource& resource)
+         machine_costs costs, Team& team, const Executor& on, memory_resource& resource)
       : team_(team),
         part_{triangle_form(options, false)},
         policy_(policy),
@@ -74,6 +73,7 @@ class engine {
       SPTRSV_EXPECTS(options.max_rhs > 0, errc::invalid_argument, "max_rhs is not positive");
       part_.check(part, ranges);
     });
+    costs.pes_on_device = static_cast<int>(largest_of_all(team_, team_.pes_on_device()));
     const fundamental_lists<Index> supernodes = part_.find_supernodes(team_, part);
     std::vector<std::int64_t> cuts;
     for (bool is_cut = true; is_cut;) {
@@ -83,20 +83,18 @@ class engine {
       check_together(team_, [&] {
         std::visit([&](const auto& p) { prepare_kernels<std::decay_t<decltype(p)>>(on); }, plan_->start);
       });
-      plan_->values.update(team_, part.values, part_.form.conjugated, plan_->nodes.view(), policy_.max_growth,
-                           on, resource_);
-      is_cut = cut_grown(cuts, on);
+      const std::size_t before = cuts.size();
+      for (const auto& of_pe : gather(team_, take_values(part.values, on))) {
+        cuts.insert(cuts.end(), of_pe.begin(), of_pe.end());
+      }
+      std::sort(cuts.begin(), cuts.end());
+      is_cut = cuts.size() > before;
     }
     plan_->nodes.supernode_of = {};  // only the analysis needs it
   }
 
   /// Takes new values of the entries that this PE has handed in. Collective. Synchronises.
-  void update_values(const Scalar* values, const Executor& on) {
-    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.view(), policy_.max_growth, on,
-                         resource_);
-    first_grown_ = smallest_of_all(
-        team_, plan_->values.find_grown(plan_->whole, plan_->local, policy_.max_growth, on).second);
-  }
+  void update_values(const Scalar* values, const Executor& on) { take_values(values, on); }
 
   /// Solves for the rows that this PE has handed in. Collective: every PE enqueues its solves in the same
   /// order, with the same number of right-hand sides and alpha.
@@ -111,29 +109,26 @@ class engine {
     on.download(&state, plan_->state.data(), sizeof(state));
     const std::int64_t first = smallest_of_all(team_, state.first_nonfinite[calls_ % 2]);
     const bool is_zero = largest_of_all(team_, plan_->values.is_zero_pivot(first) ? 1 : 0) != 0;
-    solve_status found;
     if (first != all_finite) {
-      found.code = is_zero ? solve_status::kind::zero_pivot : solve_status::kind::non_finite;
-      found.row = row_of(first);
-    } else if (first_grown_ != all_finite) {
-      found.code = solve_status::kind::growth;
-      found.row = row_of(first_grown_);
+      return {is_zero ? solve_status::kind::zero_pivot : solve_status::kind::non_finite, row_of(first)};
     }
-    return found;
+    if (first_grown_ != all_finite) {
+      return {solve_status::kind::growth, row_of(first_grown_)};
+    }
+    return {};
   }
 
   /// Returns the plan in words.
   [[nodiscard]] std::string describe() const {
     const ownership& owners = plan_->owners;
     const auto rounded = [](double ns) { return std::to_string(static_cast<std::int64_t>(ns)); };
-    const std::string how = owners.pes == 1 ? std::string() : describe_dealing(owners);
-    const char* const sent = owners.pes == 1 || !plan_->has_puts() ? ""
+    const char* const sent = owners.pes == 1 || !plan_->pairs.has_any() ? ""
                              : policy_.transport == pe_transport::waiting_blocks
                                  ? ", with puts and waiting blocks"
                                  : ", with puts";
     return std::string(plan_->whole.backward ? "backward, " : "forward, ") +
            std::to_string(plan_->whole.tree.count()) + " supernodes, on " + std::to_string(owners.pes) +
-           " of " + std::to_string(team_.size()) + " PEs" + how + sent + "; predicted " +
+           " of " + std::to_string(team_.size()) + " PEs" + owners.dealing_text() + sent + "; predicted " +
            rounded(owners.predicted.total_ns()) + " ns (" + std::to_string(owners.predicted.levels) +
            " levels and " + std::to_string(owners.predicted.crossings) + " hops between PEs " +
            rounded(owners.predicted.path_ns) + " ns, bytes " + rounded(owners.predicted.bytes_ns) + " ns)" +
@@ -145,34 +140,15 @@ class engine {
     distributed_facts f;
     f.pes = plan_->owners.pes;
     f.predicted_ns = plan_->owners.predicted.total_ns();
-    const auto& messages = plan_->messages;
-    f.messages = static_cast<std::int64_t>(messages.messages.size() + messages.sent_rows.size());
-    for (const guest& g : messages.guests) {
-      f.messages += g.x.index >= 0 ? 1 : 0;
-    }
+    f.messages = plan_->sent_count;
     f.sent_bytes = f.messages * std::int64_t{sizeof(Scalar)};
     f.puts = static_cast<std::int64_t>(plan_->mail.records.size());
     f.device_bytes = plan_->bytes();
     return f;
   }
-  [[nodiscard]] const structure<Index>& whole() const { return plan_->whole; }
-  [[nodiscard]] const ownership& owners() const { return plan_->owners; }
-  [[nodiscard]] const local_structure<Index>& local() const { return plan_->local; }
-  [[nodiscard]] const message_plan<Offset>& messages() const { return plan_->messages; }
-  [[nodiscard]] const mail_plan& mail() const { return plan_->mail; }
+  [[nodiscard]] const plan& planned() const { return *plan_; }
 
  private:
-  /// Returns how supernodes are dealt, in words.
-  static std::string describe_dealing(const ownership& owners) {
-    const pe_grid& grid = owners.panels.grid;
-    const std::string over = std::to_string(grid.rows) + " x " + std::to_string(grid.columns) + " PEs";
-    return std::string(owners.how == supernode_dealing::cyclic ? ", cyclically" : ", by subtrees") +
-           (owners.how == supernode_dealing::top    ? ", and cyclically above them"
-            : owners.how == supernode_dealing::grid ? ", and over " + over + " above them"
-                                                    : "") +
-           (owners.tree == pe_tree::binary ? ", binary trees" : "");
-  }
-
   template <class Params>
   static constexpr std::size_t static_shared_bytes =
       std::max({simt::static_shared_bytes<forward_kernel<1, Params>>,
@@ -244,21 +220,18 @@ class engine {
     }
   }
 
-  /// Adds cuts where the growth of supernodes is too large. Returns whether there are any. Collective.
-  bool cut_grown(std::vector<std::int64_t>& cuts, const Executor& on) {
-    const auto [mine, first] = plan_->values.find_grown(plan_->whole, plan_->local, policy_.max_growth, on);
+  /// Takes values. Returns the columns before which supernodes of this PE that grow too much are to be cut.
+  /// Collective. Synchronises.
+  std::vector<std::int64_t> take_values(const Scalar* values, const Executor& on) {
+    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.view(), policy_.max_growth, on,
+                         resource_);
+    auto [cuts, first] = plan_->values.find_grown(plan_->whole, plan_->local, policy_.max_growth, on);
     first_grown_ = smallest_of_all(team_, first);
-    const std::size_t before = cuts.size();
-    for (const auto& of_pe : gather(team_, mine)) {
-      cuts.insert(cuts.end(), of_pe.begin(), of_pe.end());
-    }
-    const bool found = cuts.size() > before;
-    std::sort(cuts.begin(), cuts.end());
-    return found;
+    return cuts;
   }
 
   template <class Agent, class Params>
-  void launch(Params& p, const Executor& on) {
+  void launch(Params p, const Executor& on) {
     const auto bytes = static_cast<std::size_t>(space_.bytes());
     const std::int64_t tasks = plan_->task_count();
     std::int64_t blocks = tasks;

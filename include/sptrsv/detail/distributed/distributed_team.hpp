@@ -27,14 +27,22 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv::detail::distributed {
+
+/// The exception of a PE that waits for one that has left.
+class pe_has_left : public error {
+ public:
+  explicit pe_has_left(int pe) : error(errc::io_error, "PE " + std::to_string(pe) + " has left the team") {}
+};
 
 /// Sends the elements of to[r] to PE r. Returns those that each PE has sent to this one. Collective.
 template <class Team, class T>
 std::vector<std::vector<T>> exchange_all(Team& team, std::vector<std::vector<T>> to) {
   static_assert(std::is_trivially_copyable_v<T>);
+  std::vector<T> own = std::exchange(to[at(team.rank())], {});  // it is not copied
   std::vector<std::vector<std::byte>> sent;
   for (std::vector<T>& values : to) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(values.data());
@@ -49,6 +57,7 @@ std::vector<std::vector<T>> exchange_all(Team& team, std::vector<std::vector<T>>
     }
     bytes = {};
   }
+  received[at(team.rank())] = std::move(own);
   return received;
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -44,31 +43,41 @@ std::int64_t add_passing(const local_structure<Index>& local, const message_plan
   return static_cast<std::int64_t>(tasks.forests.forests.size() + tasks.tasks.tasks.size());
 }
 
-/// How the values that a PE sends are dealt to tickets.
-struct ticket_limits {
-  std::int64_t exchange_blocks;   ///< the first tickets, which send b
-  std::int64_t values_per_block;  ///< of these tickets
-  int warps;                      ///< of a block
+/// The values that a PE sends in a solve, in the order of tickets: those that send b, forests and tasks.
+struct sent_values {
+  struct value {
+    std::int64_t ticket;
+    int warp;  ///< that computes it; 0 if the block computes its values together
+    message* to;
+  };
+  std::vector<value> values;
+  std::vector<char> is_of_block;  ///< by ticket: whether the block computes its values together
+
+  /// Returns for each ticket whether its block sends values to other PEs; empty if none does.
+  [[nodiscard]] std::vector<char> senders() const {
+    std::vector<char> sends(values.empty() ? 0 : is_of_block.size(), 0);
+    for (const value& v : values) {
+      sends[at(v.ticket)] = 1;
+    }
+    return sends;
+  }
 };
 
-/// Goes through the tickets of a solve: those that send b, forests and tasks. For each value that the block
-/// of a ticket sends it calls use.add(warp, message), with the warp that computes it, or 0; at the end of the
-/// ticket use.end_ticket(is_of_block), where is_of_block says whether the block computes the values together.
-template <class Offset, class Use>
+/// Goes through the tickets of a solve and finds what they send.
+template <class Offset>
 class ticket_walk {
  public:
-  ticket_walk(const supernodal::host_plan& tasks, message_plan<Offset>& messages, bool backward,
-              const ticket_limits& limits, Use& use)
-      : tasks_(tasks), messages_(messages), backward_(backward), limits_(limits), use_(use) {}
+  ticket_walk(const supernodal::host_plan& tasks, message_plan<Offset>& messages, bool backward)
+      : tasks_(tasks), messages_(messages), backward_(backward) {}
 
-  void run() {
+  /// `exchange_blocks`: the first tickets, which send b, `values_per_block` values each.
+  sent_values find(std::int64_t exchange_blocks, std::int64_t values_per_block) {
     const auto rows = static_cast<std::int64_t>(messages_.sent_rows.size());
-    for (std::int64_t block = 0; block < limits_.exchange_blocks; ++block) {
-      const std::int64_t end = std::min(rows, (block + 1) * limits_.values_per_block);
-      for (std::int64_t i = block * limits_.values_per_block; i < end; ++i) {
-        use_.add(0, messages_.sent_rows[at(i)].to);
+    for (std::int64_t begin = 0; begin < exchange_blocks * values_per_block; begin += values_per_block) {
+      for (std::int64_t i = begin; i < std::min(rows, begin + values_per_block); ++i) {
+        add(0, messages_.sent_rows[at(i)].to);
       }
-      use_.end_ticket(true);
+      end_ticket(true);
     }
     if (!backward_) {
       add_forests();
@@ -79,14 +88,20 @@ class ticket_walk {
     if (backward_) {
       add_forests();
     }
+    return std::move(found_);
   }
 
  private:
+  void add(int warp, message& to) {
+    found_.values.push_back({static_cast<std::int64_t>(found_.is_of_block.size()), warp, &to});
+  }
+  void end_ticket(bool is_of_block) { found_.is_of_block.push_back(is_of_block ? 1 : 0); }
+
   void add_columns(int warp, std::int64_t begin, std::int64_t end) {
     for (std::int64_t j = begin; j < end && !messages_.row_at.empty(); ++j) {
       const std::int64_t row = messages_.row_at[at(j)];
       if (row < 0 && messages_.guests[at(-1 - row)].x.index >= 0) {
-        use_.add(warp, messages_.guests[at(-1 - row)].x);
+        add(warp, messages_.guests[at(-1 - row)].x);
       }
       if (backward_) {
         add_sent(warp, j, j + 1);
@@ -101,7 +116,7 @@ class ticket_walk {
   }
   void add_all(int warp, const message_range& range) {
     for (std::int64_t m = 0; range.first >= 0 && m < range.count; ++m) {
-      use_.add(warp, messages_.messages[at(range.first + m)]);
+      add(warp, messages_.messages[at(range.first + m)]);
     }
   }
   /// Adds what a task with the rows [begin, end) of the panel sends, which it computes completely.
@@ -151,7 +166,7 @@ class ticket_walk {
       case task_kind::strip:
         break;
     }
-    use_.end_ticket(t.kind != task_kind::warps);
+    end_ticket(t.kind != task_kind::warps);
   }
 
   void add_forests() {
@@ -160,30 +175,14 @@ class ticket_walk {
       if (!backward_) {
         add_sent(0, f.rows_begin, f.rows_begin + f.rows);
       }
-      use_.end_ticket(true);
+      end_ticket(true);
     }
   }
 
   const supernodal::host_plan& tasks_;
   message_plan<Offset>& messages_;
   bool backward_;
-  const ticket_limits& limits_;
-  Use& use_;
+  sent_values found_;
 };
-
-/// Returns for each ticket of a solve whether its block sends values to other PEs; empty if none does.
-template <class Offset>
-std::vector<char> find_senders(const supernodal::host_plan& tasks, message_plan<Offset>& messages,
-                               bool backward, const ticket_limits& limits) {
-  struct {
-    std::vector<char> sends;
-    char found = 0;
-    void add(int /*warp*/, const message& /*to*/) { found = 1; }
-    void end_ticket(bool /*is_of_block*/) { sends.push_back(std::exchange(found, char{0})); }
-  } use;
-  ticket_walk(tasks, messages, backward, limits, use).run();
-  const bool sends_any = std::find(use.sends.begin(), use.sends.end(), 1) != use.sends.end();
-  return sends_any ? use.sends : std::vector<char>();
-}
 
 }  // namespace sptrsv::detail::distributed

@@ -50,17 +50,6 @@ struct inboxes {
     flag::publish(scope, flag::address(ctx.load_constant(of_pe + pe), buffer + rhs * values + index), v);
   }
 
-  /// Tells all other PEs that this one has begun the solve. One thread of the solve calls it.
-  template <class Context>
-  SPTRSV_DEVICE void announce(Context& ctx) const {
-    auto scope = ctx.system_scope();
-    scope.fence();  // what earlier solves have reset is reset for all
-    for (int pe = 0; pe < size; ++pe) {
-      if (pe != rank) {
-        scope.store_relaxed(ctx.load_constant(begun_of_pe + pe) + rank, std::uint64_t{solve + 1});
-      }
-    }
-  }
   /// Waits until the others are ready for what this PE sends. One thread of a block calls it; the others may
   /// send after a barrier.
   template <class Context>

@@ -10,7 +10,7 @@
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/distributed_agent.hpp"
-#include "sptrsv/detail/distributed/supernodes/dealing.hpp"
+#include "sptrsv/detail/distributed/supernodes/owners.hpp"
 #include "sptrsv/detail/supernodal/supernodal_plan.hpp"
 
 namespace sptrsv::detail::distributed {
@@ -67,9 +67,8 @@ struct local_structure {
 template <class Index>
 class local_maker {
  public:
-  local_maker(const structure<Index>& of, const panel_owners& owners, const task_order& order, pe_tree tree,
-              int rank)
-      : of_(of), owners_(owners), order_(order), tree_(tree), rank_(rank) {}
+  local_maker(const structure<Index>& of, const ownership& owners, int rank)
+      : of_(of), owners_(owners.panels), order_(owners.order(of)), tree_(owners.tree), rank_(rank) {}
 
   local_structure<Index> make() {
     number_columns();
@@ -93,13 +92,12 @@ class local_maker {
     made_.local.assign(at(of_.map.size), -1);
     made_.here.assign(at(of_.tree.count()), -1);
     for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
-      if (owners_.solver[at(s)] == rank_) {
+      const std::int64_t number = sharer_number(owners_, s, rank_);
+      made_.here[at(s)] = number < 0 ? -1 : 0;
+      if (number == 0) {
         std::fill(made_.local.begin() + of_.first(s), made_.local.begin() + of_.first(s + 1), Index{0});
-        made_.here[at(s)] = 0;
-      } else if (owners_.is_divided(s) && sharer_number(owners_, s, rank_) > 0) {
-        made_.here[at(s)] = 0;
       }
-      for (std::int64_t t = 0; made_.here[at(s)] == 0 && t < of_.tree.rows(s); ++t) {
+      for (std::int64_t t = 0; number >= 0 && t < of_.tree.rows(s); ++t) {
         if (is_own_row(s, of_.row(s, t))) {
           made_.local[at(of_.row(s, t))] = 0;
         }
@@ -194,7 +192,7 @@ class local_maker {
 
   const structure<Index>& of_;
   const panel_owners& owners_;
-  const task_order& order_;
+  task_order order_;
   pe_tree tree_;
   int rank_;
   std::vector<Index> begin_;  ///< by supernode of C: where its columns begin here

@@ -3,8 +3,11 @@
 // in.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -132,24 +135,17 @@ class local_values {
     for (std::size_t pe = 0; pe < to.size(); ++pe) {
       sources_[pe].reserve(at(counts[pe]));
     }
-    places_[rank_].reserve(at(counts[rank_]));
     for_entries([&](Index row, Index column, Offset e) {
       for_pes(places.supernode_at(column), row, [&](std::size_t pe) {
         sources_[pe].push_back(e);
-        if (pe == rank_) {
-          places_[pe].push_back(places.find(row, column));
-        } else {
-          append_entry(to[pe], row, column);
-        }
+        append_entry(to[pe], row, column);
       });
     });
     const auto received = exchange_all(team, std::move(to));
     for (std::size_t pe = 0; pe < received.size(); ++pe) {
-      if (pe != rank_) {
-        std::size_t count = 0;
-        for_entries_of(received[pe], [&](Index, Index) { ++count; });
-        places_[pe].reserve(count);
-      }
+      std::size_t count = 0;
+      for_entries_of(received[pe], [&](Index, Index) { ++count; });
+      places_[pe].reserve(count);
       for_entries_of(received[pe],
                      [&](Index row, Index column) { places_[pe].push_back(places.find(row, column)); });
     }

@@ -11,191 +11,105 @@
 
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/detail/distributed/local_plan.hpp"
 
 namespace sptrsv::detail::distributed {
-
-/// The messages that a PE sends and receives in one solve.
-template <class Offset>
-struct message_plan {
-  std::int64_t values =
-      0;  ///< of one right-hand side in a buffer: those of blocks of this PE, then received ones
-  std::vector<std::int64_t> received;  ///< indices of what others send
-  std::vector<std::int64_t> row_at;    ///< by column: its row here, or -1 - the number of a guest
-  std::vector<guest> guests;           ///< columns whose b, or sum, comes from another PE
-  std::vector<message_range> sent;     ///< by row or column, as pe_params::sent; empty if nothing is sent
-  std::vector<message> messages;       ///< that the ranges of `sent` count
-  std::vector<sent_row> sent_rows;     ///< rows of b that go to other PEs
-  std::vector<received_row> received_rows;  ///< rows of x that come from other PEs
-  std::int64_t sums = -1;                   ///< where the messages of sums begin in `sent`; forward
-  std::vector<passed_value> passed;         ///< by number in tasks of kind `pass`, in the order of steps
-  std::vector<std::int32_t> passed_step;    ///< by passed value; see task_order
-  std::vector<supernodal::named_sources<Offset>> named;  ///< forward: see solve_params; backward: pe_params
-  std::vector<Offset> sources;                           ///< that `named` counts
-};
 
 /// Plans the messages of a PE together with the other PEs. The receiver says where it wants a value: so a PE
 /// need not know how others number their values.
 template <class Index, class Offset, class Team>
 class message_planner {
  public:
-  /// `values`: how many values blocks of this PE hand to each other.
-  message_planner(Team& team, const structure<Index>& of, const panel_owners& owners, const task_order& order,
-                  pe_tree tree, const local_structure<Index>& local, std::int64_t values)
-      : team_(team), of_(of), owners_(owners), order_(order), tree_(tree), local_(local), rank_(team.rank()) {
-    made_.values = values;
+  /// `partials`: partial sums of tasks, backward, which blocks of this PE hand to each other.
+  message_planner(Team& team, const structure<Index>& of, const ownership& owners,
+                  const local_structure<Index>& local, std::int64_t partials)
+      : team_(team),
+        of_(of),
+        owners_(owners.panels),
+        tree_(owners.tree),
+        order_(owners.order(of)),
+        local_(local) {
+    made_.values = local.tree.first.back() + (of.backward ? partials : local.tree.rows_begin.back());
   }
 
   message_plan<Offset> make() {
     if (of_.backward) {
       want_x_and_partial_sums();
     } else {
-      find_contributions();
+      want_contributions();
     }
     want_rows();
+    take_requests();
+    if (team_.size() == 1) {
+      made_.row_at.clear();
+    }
     return std::move(made_);
   }
 
  private:
-  /// Asks another PE to send the value `id` to value `index` of the inbox of this one.
+  /// Asks another PE to send a value to value `index` of the inbox of this one.
   struct request {
-    std::int64_t id;
+    Index column;     ///< of C
+    Index supernode;  ///< of C, for its contribution or partial sum; below 0: one of those that follow
     std::int64_t index;
   };
-  using requests = std::vector<std::vector<request>>;
-  /// Tells a PE that it passes value `index` of its inbox to another one.
+  static constexpr Index x_or_sum = -1;  ///< of the column, which is a ghost or one of a share here
+  static constexpr Index b_of_row = -2;  ///< of the row for the column, which is solved for here
+  static constexpr Index x_of_row = -3;  ///< of the row for the column, which was handed in here
+  /// Tells a PE that it passes value `index` of its inbox, of a column of C, to another one.
   struct passing {
     std::int64_t index;
-    std::int64_t column;  ///< of C
-    std::int64_t depth;   ///< of the PE in the broadcast
     message to;
+    Index column;
+    std::int32_t depth;  ///< of the PE in the broadcast
   };
 
-  [[nodiscard]] requests no_requests() const { return requests(at(team_.size())); }
   [[nodiscard]] int solver(std::int64_t column) const { return owners_.solver[at(of_.supernode_at(column))]; }
   [[nodiscard]] std::int64_t local(std::int64_t column) const { return local_.local[at(column)]; }
-
-  std::int64_t new_value() {
-    made_.received.push_back(made_.values);
-    return made_.values++;
+  /// Returns the row of a column of C among those that were handed in here.
+  [[nodiscard]] std::int64_t row_here(std::int64_t column) const {
+    return of_.map.row_of(column) - of_.map.first_row[at(rank_)];
   }
 
-  /// Takes requests for values of this PE. `index_of`: of a value, by its id, in [0, count). `column_of`: the
-  /// column of C of a value that several PEs ask for.
-  template <class IndexOf, class ColumnOf>
-  void take_requests(const requests& mine, std::int64_t count, const IndexOf& index_of,
-                     const ColumnOf& column_of) {
-    const auto asked = exchange_all(team_, mine);
-    struct wish {
-      std::int64_t id;
-      std::int64_t value;
-      message to;
-    };
-    std::vector<wish> found;
-    for (int i = 1; i < team_.size(); ++i) {
-      const int pe = receiver_in_turn(of_.backward, rank_, i, team_.size());
-      for (const request& r : asked[at(pe)]) {
-        found.push_back({r.id, index_of(r.id), {r.index, pe, 0}});
-      }
-    }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const wish& a, const wish& b) { return a.value < b.value; });
-    std::vector<std::vector<passing>> passed(at(team_.size()));
-    if (!found.empty()) {
-      made_.sent.assign(at(count), message_range{-1, 0});
-    }
-    for (std::size_t begin = 0, end = 0; begin < found.size(); begin = end) {
-      while (end < found.size() && found[end].value == found[begin].value) {
-        ++end;
-      }
-      const auto tree = tree_of(static_cast<std::int64_t>(end - begin) + 1);
-      const auto [first, last] = tree.children(0);
-      made_.sent[at(found[begin].value)] = {static_cast<std::int64_t>(made_.messages.size()), last - first};
-      for (std::int64_t i = 0; i < tree.count; ++i) {
-        const auto children = tree.children(i);
-        for (std::int64_t child = children.first; child < children.second; ++child) {
-          const message& to = found[begin + at(child) - 1].to;
-          if (i == 0) {
-            made_.messages.push_back(to);
-          } else {
-            const wish& parent = found[begin + at(i) - 1];
-            passed[at(parent.to.pe)].push_back({parent.to.index, column_of(parent.id), tree.depth(i), to});
-          }
-        }
-      }
-    }
-    take_passed(passed);
-  }
-  [[nodiscard]] message_tree tree_of(std::int64_t count) const {
-    return message_tree::of(of_.tree.is_nested ? tree_ : pe_tree::flat, count);
-  }
-
-  /// Takes what this PE passes on.
-  void take_passed(const std::vector<std::vector<passing>>& mine) {
-    std::vector<std::pair<std::int32_t, passing>> found;
-    for (const auto& of_pe : exchange_all(team_, mine)) {
-      for (const passing& p : of_pe) {
-        const std::int32_t level = of_.level[at(of_.supernode_at(p.column))];
-        found.emplace_back(order_.of_passing(level, static_cast<std::int32_t>(p.depth)), p);
-      }
-    }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.first, a.second.index) < std::pair(b.first, b.second.index);
-    });
-    for (const auto& [step, p] : found) {
-      if (made_.passed.empty() || made_.passed.back().index != p.index) {
-        made_.passed.push_back({p.index, {static_cast<std::int64_t>(made_.messages.size()), 0}});
-        made_.passed_step.push_back(step);
-      }
-      ++made_.passed.back().to.count;
-      made_.messages.push_back(p.to);
-    }
+  /// Adds a request to a PE. Returns `index`.
+  std::int64_t want(int pe, std::int64_t column, std::int64_t supernode, std::int64_t index) {
+    made_.received.push_back(index);
+    wanted_[at(pe)].push_back({static_cast<Index>(column), static_cast<Index>(supernode), index});
+    return index;
   }
 
   /// Backward: asks for x of the ghosts, and for partial sums of the columns of divided panels.
   void want_x_and_partial_sums() {
-    requests wanted = no_requests();
-    const auto size = static_cast<std::int64_t>(local_.columns.size());
     std::vector<std::pair<std::int64_t, std::int64_t>> found;  // column, index of the value
     for (std::int64_t s = 0; s < local_.tree.count(); ++s) {
       const std::int64_t index = local_.tree.first[at(s)];
       const std::int64_t whole = local_.whole[at(s)];
       if (local_.is_ghost(s)) {
-        const std::int64_t column = local_.columns[at(index)];
-        if (local_.is_named(s)) {
-          wanted[at(solver(column))].push_back({column, index});
-          made_.received.push_back(index);
+        if (const std::int64_t column = local_.columns[at(index)]; local_.is_named(s)) {
+          want(solver(column), column, x_or_sum, index);
         }
       } else if (owners_.is_divided(whole)) {
         const auto& sharers = owners_.sharers_of(whole);
-        const auto children =
-            tree_of(static_cast<std::int64_t>(sharers.size())).children(sharer_number(owners_, whole, rank_));
+        const auto children = message_tree::of(tree_, static_cast<std::int64_t>(sharers.size()))
+                                  .children(sharer_number(owners_, whole, rank_));
         for (std::int64_t j = 0; j < of_.tree.columns(whole); ++j) {
           for (std::int64_t child = children.first; child < children.second; ++child) {
-            found.emplace_back(index + j, new_value());
-            wanted[at(sharers[at(child)])].push_back(
-                {of_.map.size + of_.first(whole) + j, found.back().second});
+            found.emplace_back(index + j,
+                               want(sharers[at(child)], of_.first(whole) + j, whole, made_.values++));
           }
         }
       }
     }
-    name_sources(found, found.empty() ? 0 : size);
-    take_requests(
-        wanted, size,
-        [&](std::int64_t id) {
-          const std::int64_t column = id - of_.map.size;
-          return id < of_.map.size ? local(id) : local_.column_here(of_, of_.supernode_at(column), column);
-        },
-        [](std::int64_t id) { return id; });
+    name_sources(found, found.empty() ? 0 : std::int64_t{local_.tree.first.back()});
   }
 
   /// Forward: finds the contributions to each sum of this PE, in the order of C, and asks for those of
-  /// others. A supernode sends a contribution to its parent, if
+  /// others, and for the sums of the columns of shares. A supernode sends a contribution to its parent, if
   /// this has the row, and otherwise to the supernode that has the row as a column; see forward_agent.
-  void find_contributions() {
-    requests wanted = no_requests();
+  void want_contributions() {
     std::vector<std::pair<std::int64_t, std::int64_t>> found;  // sum, index of the value
-    const auto size = static_cast<std::int64_t>(local_.columns.size());
+    const std::int64_t size = local_.tree.first.back();
     const std::int64_t local_rows = local_.tree.rows_begin.back();
     std::vector<std::int64_t> next(at(local_.tree.count()),
                                    0);  // by supernode here: its next row in the list
@@ -222,46 +136,17 @@ class message_planner {
           near = local_.find_row_near(here, local(row), near);
           sum = size + local_.tree.rows_begin[at(here)] + near;
         }
-        if (own >= 0) {
-          found.emplace_back(sum, local_.tree.rows_begin[at(local_.here[at(s)])] + own);
-        } else {
-          const std::int64_t index = new_value();
-          found.emplace_back(sum, index);
-          wanted[at(sender)].push_back({of_.rows_begin(s) + t, index});
-        }
+        found.emplace_back(sum, own >= 0 ? local_.tree.rows_begin[at(local_.here[at(s)])] + own
+                                         : want(sender, row, s, made_.values++));
       }
     }
-    name_sources(found, size + local_rows);
-    ask_for_contributions(wanted);
-  }
-
-  /// Forward: asks for the contributions in `wanted`, and for the sums of the columns of shares.
-  void ask_for_contributions(requests& wanted) {
-    const auto size = static_cast<std::int64_t>(local_.columns.size());
-    const std::int64_t local_rows = local_.tree.rows_begin.back();
-    const std::int64_t all_rows = of_.tree.rows_begin.back();
-    for (std::int64_t s = 0; s < local_.tree.count(); ++s) {
-      for (std::int64_t j = 0; local_.is_share[at(s)] != 0 && j < local_.tree.columns(s); ++j) {
-        const std::int64_t index = local_rows + local_.tree.first[at(s)] + j;
-        made_.received.push_back(index);
-        wanted[at(owners_.solver[at(local_.whole[at(s)])])].push_back(
-            {all_rows + of_.first(local_.whole[at(s)]) + j, index});
+    for (std::int64_t j = 0; j < size; ++j) {
+      if (local_.is_share[at(local_.supernode_of[at(j)])] != 0) {
+        want(solver(local_.columns[at(j)]), local_.columns[at(j)], x_or_sum, local_rows + j);
       }
     }
     made_.sums = owners_.number.empty() ? -1 : local_rows;
-    take_requests(
-        wanted, owners_.number.empty() ? local_rows : local_rows + size,
-        [&](std::int64_t id) {
-          if (id >= all_rows) {
-            return local_rows + local(id - all_rows);
-          }
-          const auto after = std::upper_bound(of_.tree.rows_begin.begin(), of_.tree.rows_begin.end(), id);
-          const std::int64_t s = after - of_.tree.rows_begin.begin() - 1;
-          const std::int64_t row = local(of_.row(s, id - of_.rows_begin(s)));
-          const std::int64_t here = local_.here[at(s)];
-          return local_.tree.rows_begin[at(here)] + local_.find_row_near(here, row, 0);
-        },
-        [&](std::int64_t id) { return id - all_rows; });
+    name_sources(found, size + local_rows);
   }
 
   /// Names the contributions of each sum; see named_sources. `found`: pairs of a sum and a value.
@@ -271,83 +156,143 @@ class message_planner {
                      "the supernodes of a PE have " + std::to_string(sums) +
                          " rows and columns, too many for the offset type of the matrix");
     });
-    std::vector<std::int64_t> begin(at(sums) + 1, 0);
-    for (const auto& [sum, value] : found) {
-      ++begin[at(sum) + 1];
-    }
-    for (std::size_t i = 1; i < begin.size(); ++i) {
-      begin[i] += begin[i - 1];
-    }
-    made_.sources.resize(found.size());
-    auto next = begin;
-    for (const auto& [sum, value] : found) {
-      made_.sources[at(next[at(sum)]++)] = static_cast<Offset>(value);
-    }
-    for (std::int64_t sum = 0; sum < sums; ++sum) {
-      const std::int64_t first = begin[at(sum)];
-      const std::int64_t count = begin[at(sum) + 1] - first;
-      supernodal::named_sources<Offset> named{-1, -1};
-      if (count > 2) {
-        named = {static_cast<Offset>(-2 - first), static_cast<Offset>(count)};
-      } else {
-        named.first = count > 0 ? made_.sources[at(first)] : Offset{-1};
-        named.second = count > 1 ? made_.sources[at(first) + 1] : Offset{-1};
+    auto lists = lists_of<Offset, Offset>(sums, [&](const auto& add) {
+      for (const auto& [sum, value] : found) {
+        add(static_cast<Offset>(sum), static_cast<Offset>(value));
       }
-      made_.named.push_back(named);
+    });
+    for (std::int64_t sum = 0; sum < sums; ++sum) {
+      const Offset* const first = lists.begin(sum);
+      const auto count = static_cast<Offset>(lists.end(sum) - first);
+      if (count > 2) {
+        made_.named.push_back({static_cast<Offset>(-2 - lists.offsets[at(sum)]), count});
+      } else {
+        made_.named.push_back({count > 0 ? first[0] : Offset{-1}, count > 1 ? first[1] : Offset{-1}});
+      }
     }
+    made_.sources = std::move(lists.vertices);
   }
 
   /// Asks for b of columns whose rows others have handed in, and for x of the own rows that others solve for.
   void want_rows() {
-    requests b_wanted = no_requests();
-    requests x_wanted = no_requests();
-    std::vector<std::int64_t> guest_of(local_.columns.size(), -1);
-    for (std::size_t j = 0; j < local_.columns.size(); ++j) {
-      const std::int64_t column = local_.columns[j];
+    for (std::int64_t j = 0; j < local_.tree.first.back(); ++j) {
+      const std::int64_t column = local_.columns[at(j)];
       const int home = of_.map.home(column);
-      const std::int64_t row = of_.map.row_of(column);
-      made_.row_at.push_back(row - of_.map.first_row[at(rank_)]);
-      if (local_.is_share[at(local_.supernode_of[j])] != 0) {  // what comes is the sum; x is not known here
-        const auto index = static_cast<std::int64_t>(j);
+      const bool is_share = local_.is_share[at(local_.supernode_of[at(j)])] != 0;
+      made_.row_at.push_back(row_here(column));
+      if (is_share || (home != rank_ && solver(column) == rank_ && local(column) == j)) {
         made_.row_at.back() = -1 - static_cast<std::int64_t>(made_.guests.size());
-        made_.guests.push_back({local_.tree.rows_begin.back() + index, {-1, rank_, 0}});
-      } else if (home != rank_ && solver(column) == rank_ && local(column) == static_cast<std::int64_t>(j)) {
-        guest_of[j] = static_cast<std::int64_t>(made_.guests.size());
-        made_.row_at.back() = -1 - guest_of[j];
-        made_.guests.push_back({new_value(), {}});
-        b_wanted[at(home)].push_back({row, made_.guests.back().b});
+        // To a column of a share comes the sum; x is not known here.
+        const std::int64_t b =
+            is_share ? local_.tree.rows_begin.back() + j : want(home, column, b_of_row, made_.values++);
+        made_.guests.push_back({b, {-1, rank_, 0}});
       }
     }
     const auto [begin, end] = of_.map.columns_of(rank_);
     for (std::int64_t column = begin; column < end; ++column) {
       if (solver(column) != rank_) {
-        const std::int64_t index = new_value();
-        made_.received_rows.push_back({of_.map.row_of(column) - of_.map.first_row[at(rank_)], index});
-        x_wanted[at(solver(column))].push_back({column, index});
+        made_.received_rows.push_back(
+            {row_here(column), want(solver(column), column, x_of_row, made_.values++)});
       }
     }
-    const auto b_asked = exchange_all(team_, b_wanted);
-    const auto x_asked = exchange_all(team_, x_wanted);
-    for (std::int32_t pe = 0; pe < team_.size(); ++pe) {
-      for (const request& r : b_asked[at(pe)]) {
-        made_.sent_rows.push_back({r.id - of_.map.first_row[at(rank_)], {r.index, pe, 0}});
-      }
-      for (const request& r : x_asked[at(pe)]) {
-        made_.guests[at(guest_of[at(local(r.id))])].x = {r.index, pe, 0};
+  }
+
+  /// A request of a PE for a value that blocks compute.
+  struct wish {
+    std::int64_t value;  ///< its index in the list of what is sent
+    Index column;
+    message to;
+  };
+
+  /// Takes what other PEs ask of this one.
+  void take_requests() {
+    const auto asked = exchange_all(team_, std::move(wanted_));
+    std::vector<wish> wishes;
+    for (int i = 1; i < team_.size(); ++i) {
+      const int pe = receiver_in_turn(of_.backward, rank_, i, team_.size());
+      for (const request& r : asked[at(pe)]) {
+        const message to{r.index, pe, 0};
+        if (r.supernode == b_of_row) {
+          made_.sent_rows.push_back({row_here(r.column), to});
+        } else if (r.supernode == x_of_row) {
+          made_.guests[at(-1 - made_.row_at[at(local(r.column))])].x = to;
+        } else {
+          wishes.push_back({place_of(r), r.column, to});
+        }
       }
     }
-    if (team_.size() == 1) {
-      made_.row_at.clear();
+    std::stable_sort(wishes.begin(), wishes.end(),
+                     [](const wish& a, const wish& b) { return a.value < b.value; });
+    take_wishes(wishes);
+  }
+  /// Returns where a value stands in the list of what is sent.
+  [[nodiscard]] std::int64_t place_of(const request& r) const {
+    if (r.supernode < 0) {
+      return local(r.column) + (of_.backward ? 0 : made_.sums);
+    }
+    if (of_.backward) {
+      return local_.column_here(of_, r.supernode, r.column);
+    }
+    const std::int64_t here = local_.here[at(r.supernode)];
+    return local_.tree.rows_begin[at(here)] + local_.find_row_near(here, local(r.column), 0);
+  }
+
+  /// Sends values to the PEs that wish them, or to those that pass them on. `wishes`: by value.
+  void take_wishes(const std::vector<wish>& wishes) {
+    std::vector<std::vector<passing>> passed(at(team_.size()));
+    if (!wishes.empty()) {
+      const std::int64_t columns = of_.backward || made_.sums >= 0 ? local_.tree.first.back() : 0;
+      made_.sent.assign(at((of_.backward ? 0 : local_.tree.rows_begin.back()) + columns), {-1, 0});
+    }
+    for (std::size_t begin = 0, end = 0; begin < wishes.size(); begin = end) {
+      while (end < wishes.size() && wishes[end].value == wishes[begin].value) {
+        ++end;
+      }
+      const auto tree = message_tree::of(tree_, static_cast<std::int64_t>(end - begin) + 1);
+      const auto first = static_cast<std::int64_t>(made_.messages.size());
+      for (std::int64_t child = 1; child < tree.count; ++child) {
+        const message& to = wishes[begin + at(child) - 1].to;
+        if (const std::int64_t i = tree.parent(child); i > 0) {
+          const wish& parent = wishes[begin + at(i) - 1];
+          passed[at(parent.to.pe)].push_back({parent.to.index, to, parent.column, tree.depth(i)});
+        } else {
+          made_.messages.push_back(to);
+        }
+      }
+      made_.sent[at(wishes[begin].value)] = {first, static_cast<std::int64_t>(made_.messages.size()) - first};
+    }
+    take_passed(exchange_all(team_, std::move(passed)));
+  }
+
+  /// Takes what this PE passes on. `asked`: by PE.
+  void take_passed(const std::vector<std::vector<passing>>& asked) {
+    std::vector<std::pair<std::int32_t, passing>> found;  // with the step
+    for (const auto& of_pe : asked) {
+      for (const passing& p : of_pe) {
+        found.emplace_back(order_.of_passing(of_.level[at(of_.supernode_at(p.column))], p.depth), p);
+      }
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.first, a.second.index) < std::pair(b.first, b.second.index);
+    });
+    for (const auto& [step, p] : found) {
+      if (made_.passed.empty() || made_.passed.back().index != p.index) {
+        made_.passed.push_back({p.index, {static_cast<std::int64_t>(made_.messages.size()), 0}});
+        made_.passed_step.push_back(step);
+      }
+      ++made_.passed.back().to.count;
+      made_.messages.push_back(p.to);
     }
   }
 
   Team& team_;
   const structure<Index>& of_;
   const panel_owners& owners_;
-  const task_order& order_;
   pe_tree tree_;
+  task_order order_;
   const local_structure<Index>& local_;
-  int rank_;
+  int rank_ = team_.rank();
+  std::vector<std::vector<request>> wanted_{at(team_.size())};  ///< by PE
   message_plan<Offset> made_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sptrsv/detail/distributed/inbox.hpp"
 #include "sptrsv/detail/distributed/puts.hpp"
@@ -47,6 +48,25 @@ struct sent_row {
 struct received_row {
   std::int64_t row;  ///< of the rows that were handed in here
   std::int64_t index;
+};
+
+/// The messages that a PE sends and receives in one solve.
+template <class Offset>
+struct message_plan {
+  /// Of one right-hand side in a buffer: those of blocks of this PE, then received ones.
+  std::int64_t values = 0;
+  std::vector<std::int64_t> received;  ///< indices of what others send
+  std::vector<std::int64_t> row_at;    ///< by column: its row here, or -1 - the number of a guest
+  std::vector<guest> guests;           ///< columns whose b, or sum, comes from another PE
+  std::vector<message_range> sent;     ///< by row or column, as pe_params::sent; empty if nothing is sent
+  std::vector<message> messages;       ///< that the ranges of `sent` count
+  std::vector<sent_row> sent_rows;     ///< rows of b that go to other PEs
+  std::vector<received_row> received_rows;  ///< rows of x that come from other PEs
+  std::int64_t sums = -1;                   ///< where the messages of sums begin in `sent`; forward
+  std::vector<passed_value> passed;         ///< by number in tasks of kind `pass`, in the order of steps
+  std::vector<std::int32_t> passed_step;    ///< by passed value; see task_order
+  std::vector<supernodal::named_sources<Offset>> named;  ///< forward: see solve_params; backward: pe_params
+  std::vector<Offset> sources;                           ///< that `named` counts
 };
 
 /// Parameters of a solve on one PE. `size` counts the columns that the PE knows: those that it solves for,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -69,13 +68,11 @@ struct pe_plan {
         whole(make_structure(supernodes, part.map, part.backward,
                              {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width},
                              Tuning::max_width, cuts)),
-        owners(choose_owners(whole, policy, team.size(), on_devices(team, costs), sizeof(Scalar), pairs)),
-        order(owners.order(whole)),
-        local(local_maker<Index>(whole, owners.panels, order, policy.tree, team.rank()).make()),
+        owners(choose_owners(whole, policy, team.size(), costs, sizeof(Scalar), pairs)),
+        local(local_maker<Index>(whole, owners, team.rank()).make()),
         tasks(plan_tasks<Tuning, Scalar>(local, whole.backward, memory)),
-        messages(message_planner<Index, Offset, Team>(team, whole, owners.panels, order, policy.tree, local,
-                                                      handed_over())
-                     .make()),
+        messages(
+            message_planner<Index, Offset, Team>(team, whole, owners, local, tasks.tasks.partials).make()),
         exchange_blocks(std::max<std::int64_t>(
             simt::ceil_div(
                 static_cast<std::int64_t>(std::max(messages.sent_rows.size(), messages.received.size())),
@@ -94,34 +91,28 @@ struct pe_plan {
             team, whole, owners.panels, local, [&](const auto& use) { part.for_entries(rows, use); },
             part.form.unit, on, resource),
         state(make_buffer<pe_state>(1, on, resource)) {
-    const ticket_limits limits{exchange_blocks, values_per_block, Tuning::block_threads / 32};
-    if (has_puts()) {
-      mail_planner planner(team, pairs[at(team.rank())], limits,
-                           policy.transport == pe_transport::waiting_blocks, messages);
-      ticket_walk(tasks, messages, whole.backward, limits, planner).run();
-      mail = planner.make();
+    const sent_values sent =
+        ticket_walk(tasks, messages, whole.backward).find(exchange_blocks, values_per_block);
+    sent_count = static_cast<std::int64_t>(sent.values.size());
+    if (pairs.has_any()) {  // then all PEs have mailboxes
+      mail = mail_planner(team, pairs.of[at(team.rank())], messages)
+                 .make(sent, Tuning::block_threads / 32, policy.transport == pe_transport::waiting_blocks);
       mail_params p{};
-      set_parameters(p, team, limits, on, resource);
+      set_parameters(p, team, sent, on, resource);
       prepare_mail(p, team, on, resource);
       start = p;
     } else {
       params p{};
-      set_parameters(p, team, limits, on, resource);
+      set_parameters(p, team, sent, on, resource);
       start = p;
     }
-    pe_state begin{};
-    std::fill(std::begin(begin.first_nonfinite), std::end(begin.first_nonfinite), all_finite);
+    const pe_state begin{0, {all_finite, all_finite}};
     on.upload(state.data(), &begin, sizeof(begin));
     on.fill_bytes(inbox.own(), 0xff, inbox.bytes());
     on.fill_bytes(begun.own(), 0, begun.bytes());
     on.synchronize();  // the exchange of values that follows says that all PEs have prepared their inboxes
   }
 
-  /// Returns how many values blocks of this PE hand to each other; see solve_params::buffers.
-  [[nodiscard]] std::int64_t handed_over() const {
-    return static_cast<std::int64_t>(local.columns.size()) +
-           (whole.backward ? tasks.tasks.partials : local.tree.rows_begin.back());
-  }
   /// Returns the number of blocks that wait for messages; see transport.
   [[nodiscard]] std::int64_t waiting_blocks() const {
     return simt::ceil_div(static_cast<std::int64_t>(mail.deliveries.size()),
@@ -131,18 +122,11 @@ struct pe_plan {
     return waiting_blocks() + exchange_blocks + solve_blocks + collect_blocks;
   }
 
-  /// Returns whether some PEs send values by puts. Then all PEs have mailboxes.
-  [[nodiscard]] bool has_puts() const {
-    return std::any_of(pairs.begin(), pairs.end(),
-                       [](const put_targets& to) { return std::find(to.begin(), to.end(), 1) != to.end(); });
-  }
-
-  /// Sets what depends on the number of the solve.
+  /// Sets what depends on the number of the solve. `p`: a copy of `start`.
   void open_mail(mail_params& p) const {
     const auto buffer = static_cast<std::int64_t>(p.in.solve % inbox_buffers);
-    const auto& begin = std::get<mail_params>(start).mail;
-    p.mail.received = flag::address(begin.received, buffer * rhs * mail_values);
-    p.mail.sent = flag::address(begin.sent, buffer * rhs * mail.sent);
+    p.mail.received = flag::address(p.mail.received, buffer * rhs * mail_values);
+    p.mail.sent = flag::address(p.mail.sent, buffer * rhs * mail.sent);
     p.mail.solve = p.in.solve + 1;
     p.mail.columns = p.x.columns;
   }
@@ -154,18 +138,18 @@ struct pe_plan {
 
   int warp_bytes;
   symmetric_buffer<std::uint64_t, Team> begun;
-  std::vector<put_targets> pairs;  ///< by sender: to whom it sends by puts
+  put_pairs pairs;
   structure<Index> whole;
   ownership owners;
-  task_order order;
   local_structure<Index> local;
   supernodal::host_plan tasks;
   message_plan<Offset> messages;
   std::int64_t exchange_blocks;  ///< blocks that send b, and reset what was received
   std::int64_t collect_blocks;
   std::int64_t solve_blocks;
-  std::int64_t inbox_values;  ///< of one right-hand side in a buffer, on all PEs
-  std::int64_t rhs;           ///< largest number of right-hand sides of a launch
+  std::int64_t inbox_values;    ///< of one right-hand side in a buffer, on all PEs
+  std::int64_t rhs;             ///< largest number of right-hand sides of a launch
+  std::int64_t sent_count = 0;  ///< values that this PE sends, of one right-hand side
   symmetric_buffer<word, Team> inbox;
   supernodal::supernode_arrays<Index> nodes;
   supernodal::forest_lists<Index, Offset> forests;
@@ -174,7 +158,7 @@ struct pe_plan {
   device_arrays arrays;  ///< what else kernels read
   /// Parameters of a solve but for what launch() sets, alpha, b and x.
   std::variant<params, mail_params> start;
-  mail_plan mail;                        ///< the rest is there if has_puts()
+  mail_plan mail;                        ///< the rest is there if PEs send by puts
   std::int64_t mail_values = 0;          ///< of one right-hand side in a buffer, on all PEs
   std::int64_t most_waiting_blocks = 0;  ///< of a PE
   /// How many solves each PE has begun, the signals, the mailbox, and the outbox, which puts of a network
@@ -182,14 +166,8 @@ struct pe_plan {
   std::unique_ptr<symmetric_buffer<std::byte, Team>> mail_memory;
 
  private:
-  /// Returns the costs with the number of PEs on a device, the same on all PEs.
-  static machine_costs on_devices(Team& team, machine_costs costs) {
-    costs.pes_on_device = static_cast<int>(largest_of_all(team, team.pes_on_device()));
-    return costs;
-  }
-
   template <class Params>
-  void set_parameters(Params& p, Team& team, const ticket_limits& limits, const Executor& on,
+  void set_parameters(Params& p, Team& team, const sent_values& sent, const Executor& on,
                       memory_resource& resource) {
     const auto add = [&](const auto& from) { return arrays.add(from, on, resource); };
     const auto count = [](const auto& from) { return static_cast<std::int64_t>(from.size()); };
@@ -218,7 +196,7 @@ struct pe_plan {
     p.exchange_blocks = exchange_blocks;
     p.solve_blocks = solve_blocks;
     p.collect_blocks = collect_blocks;
-    p.sends = add(find_senders(tasks, messages, whole.backward, limits));
+    p.sends = add(sent.senders());
     p.columns = team.size() > 1 ? add(local.columns) : nullptr;
     p.whole_size = whole.map.size;
     p.row_at = add(messages.row_at);

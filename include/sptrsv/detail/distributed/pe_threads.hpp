@@ -1,19 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the PEs of a team as threads of this process.
+// PEs that are threads of this process: where they meet, and how they start and end.
 #pragma once
 
+#include <condition_variable>
+#include <cstddef>
 #include <exception>
 #include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
-#include "sptrsv/detail/distributed/meeting.hpp"
-#include "sptrsv/error.hpp"
+#include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/distributed/distributed_team.hpp"
 
 namespace sptrsv::detail::distributed {
+
+/// A barrier of `size` threads, and what they exchange at it. Threads do not wait for one that has left: they
+/// get an exception.
+class meeting {
+ public:
+  explicit meeting(int size) : size_(size), mail_(static_cast<std::size_t>(size)) {}
+
+  /// Waits until all threads have called it.
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const std::size_t round = round_;
+    if (left_ < 0 && ++arrived_ == size_) {
+      arrived_ = 0;
+      ++round_;
+      changed_.notify_all();
+    }
+    changed_.wait(lock, [&] { return round_ != round || left_ >= 0; });
+    if (round_ == round) {
+      throw pe_has_left(left_);
+    }
+  }
+  /// Sends to[r] to thread r, and returns what each thread has sent to this one.
+  std::vector<std::vector<std::byte>> exchange(int rank, std::vector<std::vector<std::byte>> to) {
+    mail_[at(rank)] = std::move(to);
+    wait();
+    std::vector<std::vector<std::byte>> received;
+    for (auto& of_thread : mail_) {
+      received.push_back(std::move(of_thread[at(rank)]));
+    }
+    wait();
+    return received;
+  }
+  /// Says that a thread will not come any more. The first one is named to the others.
+  void leave(int rank) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    left_ = left_ < 0 ? rank : left_;
+    changed_.notify_all();
+  }
+
+ private:
+  int size_;
+  std::vector<std::vector<std::vector<std::byte>>> mail_;  // by sender, by receiver
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int arrived_ = 0;
+  std::size_t round_ = 0;
+  int left_ = -1;
+};
 
 /// Returns the exception that is handled, to be thrown on. Its type stays; an `error` gets a text that names
 /// the PE.
@@ -25,10 +76,9 @@ inline std::exception_ptr exception_of_pe(int pe) {
     if (typeid(e) == typeid(error) && text.rfind("PE ", 0) != 0) {
       return std::make_exception_ptr(error(e.code(), "PE " + std::to_string(pe) + ": " + text, e.row()));
     }
-    return std::current_exception();
-  } catch (...) {
-    return std::current_exception();
+  } catch (...) {  // the caller handles it
   }
+  return std::current_exception();
 }
 
 /// Calls body(pe) for PEs 0 ... size - 1, each in a thread of its own, and waits for all. If a call throws,

@@ -20,8 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
@@ -116,6 +114,22 @@ struct delivery {
 /// Solves in which all PEs store directly to each other.
 struct no_mail {
   static constexpr bool exists = false;
+
+  /// Tells all other PEs that this one has begun the solve. One thread of the solve calls it.
+  template <class Context, class Inboxes>
+  SPTRSV_DEVICE void announce(Context& ctx, const Inboxes& in) const {
+    auto scope = ctx.system_scope();
+    scope.fence();  // what earlier solves have reset is reset for all
+    for (int pe = 0; pe < in.size; ++pe) {
+      if (pe != in.rank) {
+        scope.store_relaxed(ctx.load_constant(in.begun_of_pe + pe) + in.rank, std::uint64_t{in.solve + 1});
+      }
+    }
+  }
+  template <class Context, class Inbox>
+  SPTRSV_DEVICE void deliver(Context& /*ctx*/, std::int64_t /*number*/, const Inbox& /*inbox*/) const {}
+  template <class Context>
+  SPTRSV_DEVICE void post(Context& /*ctx*/, std::int64_t /*ticket*/) const {}
 };
 
 /// The mailbox and the outbox of a PE as its kernels see them. The values of a message are consecutive in
@@ -142,6 +156,16 @@ struct mailbox {
   std::int64_t delivery_count;
   const std::int64_t* inbox_indices;  ///< of waiting blocks, by value of the mailbox
 
+  /// Tells all other PEs that this one has begun the solve. One thread of the solve calls it.
+  template <class Context, class Inboxes>
+  SPTRSV_DEVICE void announce(Context& ctx, const Inboxes& in) const {
+    puts.fence(ctx);  // what earlier solves have reset is reset for all
+    for (int pe = 0; pe < in.size; ++pe) {
+      if (pe != in.rank) {
+        puts.signal(ctx, pe, in.own_begun + in.rank, in.solve + 1);
+      }
+    }
+  }
   /// Returns where a value stands. Values before the first one that comes in a message need no load for that:
   /// forward, these are all values that blocks of this PE hand to each other.
   template <class Context>

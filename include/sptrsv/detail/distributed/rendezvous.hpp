@@ -8,7 +8,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -22,30 +21,10 @@
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/distributed/sockets.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv::detail::distributed {
-
-/// A file descriptor of a socket.
-class socket_owner {
- public:
-  explicit socket_owner(int socket = -1) : socket_(socket) {}
-  socket_owner(socket_owner&& other) noexcept : socket_(other.release()) {}
-  socket_owner& operator=(socket_owner&& other) noexcept {
-    std::swap(socket_, other.socket_);
-    return *this;
-  }
-  ~socket_owner() {
-    if (socket_ >= 0) {
-      ::close(socket_);
-    }
-  }
-  [[nodiscard]] int get() const { return socket_; }
-  int release() { return std::exchange(socket_, -1); }
-
- private:
-  int socket_;
-};
 
 /// Connects the processes of a group by TCP (IPv4). Process 0 listens at the address that all know. Each
 /// other one connects to it and says at which port it listens itself; process 0 answers with the addresses of
@@ -68,8 +47,8 @@ class rendezvous {
     mine_.rank = rank;
   }
 
-  /// Returns a socket for each process; -1 for the own one. Collective.
-  std::vector<int> connect() {
+  /// Returns a socket for each process; none for the own one. Collective.
+  std::vector<socket_owner> connect() {
     std::vector<socket_owner> sockets(static_cast<std::size_t>(size_));
     std::vector<place> places(static_cast<std::size_t>(size_));
     if (rank_ == 0) {
@@ -92,9 +71,7 @@ class rendezvous {
       }
       accept_others(listening, rank_ + 1, sockets, nullptr);
     }
-    std::vector<int> made(sockets.size());
-    std::transform(sockets.begin(), sockets.end(), made.begin(), [](socket_owner& s) { return s.release(); });
-    return made;
+    return sockets;
   }
 
  private:
@@ -311,11 +288,6 @@ class rendezvous {
     }
     return true;
   }
-  /// Returns whether a call that did not move bytes may do so later.
-  [[nodiscard]] static bool may_be_repeated() {
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-  }
-
   int rank_;
   int size_;
   std::string host_;

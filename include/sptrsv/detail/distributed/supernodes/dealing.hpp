@@ -122,8 +122,12 @@ struct panel_owners {
   }
 };
 
-/// Returns the number of a PE among the sharers of a divided supernode; -1 if it is none of them.
+/// Returns the number of a PE among those that have rows of the panel of a supernode; -1 if it is none of
+/// them. That of the solver is 0.
 inline std::int64_t sharer_number(const panel_owners& owners, std::int64_t s, int pe) {
+  if (!owners.is_divided(s)) {
+    return owners.solver[at(s)] == pe ? 0 : -1;
+  }
   const auto& sharers = owners.sharers_of(s);
   const auto at = std::find(sharers.begin(), sharers.end(), pe);
   return at == sharers.end() ? -1 : at - sharers.begin();

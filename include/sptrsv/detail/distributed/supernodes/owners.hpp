@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -149,6 +150,19 @@ struct ownership {
     const message_tree highest = message_tree::of(tree, pes);
     return {of.backward, panels.number.empty() && !highest.is_binary ? 0 : highest.height()};
   }
+  /// Returns how supernodes are dealt to several PEs, in words.
+  [[nodiscard]] std::string dealing_text() const {
+    if (pes == 1) {
+      return {};
+    }
+    const std::string above = how == supernode_dealing::top ? ", and cyclically above them"
+                              : how == supernode_dealing::grid
+                                  ? ", and over " + std::to_string(panels.grid.rows) + " x " +
+                                        std::to_string(panels.grid.columns) + " PEs above them"
+                                  : "";
+    return (how == supernode_dealing::cyclic ? ", cyclically" : ", by subtrees") + above +
+           (tree == pe_tree::binary ? ", binary trees" : "");
+  }
 };
 
 /// Deals the supernodes to some of `present` PEs. More PEs take part only if the prediction for them is at
@@ -157,6 +171,7 @@ template <class Index>
 ownership choose_owners(const structure<Index>& of, const policy::distributed& policy, int present,
                         const machine_costs& costs, double scalar_bytes, const put_pairs& puts) {
   const predictor<Index> model(of, costs, scalar_bytes, puts);
+  const pe_tree tree = of.tree.is_nested ? policy.tree : pe_tree::flat;
   ownership best;
   const int first = policy.pes > 0 ? policy.pes : 1;
   for (int used = first; used <= (policy.pes > 0 ? policy.pes : present); ++used) {
@@ -166,8 +181,8 @@ ownership choose_owners(const structure<Index>& of, const policy::distributed& p
         if (!allows(policy, used, tried, rows)) {
           continue;
         }
-        ownership now{dealer<Index>(of, used).deal(tried, rows), used, tried, policy.tree, {}};
-        now.predicted = model.predict(now.panels, used, policy.tree);
+        ownership now{dealer<Index>(of, used).deal(tried, rows), used, tried, tree, {}};
+        now.predicted = model.predict(now.panels, used, tree);
         const double wanted = best.predicted.total_ns() * (used > best.pes ? 0.9 : 1);
         if (best.pes == 0 || now.predicted.total_ns() < wanted) {
           best = std::move(now);

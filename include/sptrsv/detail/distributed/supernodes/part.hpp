@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
@@ -53,16 +52,9 @@ struct system_part {
     const std::int64_t entries = part.rows > 0 ? part.row_offsets[part.rows] : 0;
     check_array(part.column_indices, entries, "the array of indices");
     check_array(part.values, entries, "the array of values");
-    for (std::int64_t i = 0; i < part.rows; ++i) {
-      if (part.row_offsets[0] != 0 || part.row_offsets[i + 1] < part.row_offsets[i]) {
-        throw_pattern_fault(pattern_fault::offsets, part.first_row + i, false);
-      }
-      for (Offset e = part.row_offsets[i]; e < part.row_offsets[i + 1]; ++e) {
-        if (part.column_indices[e] < 0 || static_cast<std::int64_t>(part.column_indices[e]) >= part.size) {
-          throw_pattern_fault(pattern_fault::index, part.first_row + i, false);
-        }
-      }
-    }
+    validate_storage_on_host(
+        pattern_view<Index, Offset>{part.rows, entries, part.row_offsets, part.column_indices, false},
+        part.size, part.first_row);
     check_rows(part);
   }
 

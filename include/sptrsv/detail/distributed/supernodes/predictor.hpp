@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -33,8 +32,19 @@ struct machine_costs {
   }
 };
 
-/// By sender and receiver: whether values go by puts. Empty: none do.
-using put_pairs = std::vector<std::vector<char>>;
+/// By receiver: whether a PE sends values to it by puts.
+using put_targets = std::vector<char>;
+
+/// Which PEs send values to which others by puts.
+struct put_pairs {
+  std::vector<put_targets> of;  ///< by sender
+
+  [[nodiscard]] bool has(int from, int to) const { return of[at(from)][at(to)] != 0; }
+  [[nodiscard]] bool has_any() const {
+    return std::any_of(of.begin(), of.end(),
+                       [](const put_targets& to) { return std::find(to.begin(), to.end(), 1) != to.end(); });
+  }
+};
 
 /// The parts of a predicted time in nanoseconds.
 struct predicted_solve {
@@ -57,18 +67,16 @@ class predictor {
 
   [[nodiscard]] predicted_solve predict(const panel_owners& owners, int pes, pe_tree tree) const {
     const std::int64_t count = of_.tree.count();
-    const receivers_of_x receivers = find_receivers(owners, pes, tree);
-    std::vector<path> below(at(count));  // by supernode: of the longest path that ends before it
+    const message_trees trees = find_trees(owners, pes, tree);
+    std::vector<predicted_solve> below(at(count));  // by supernode: the longest path that ends before it
     std::vector<double> load(at(pes), 0);
-    path longest;
-    const auto take = [](path& to, const path& from) {
-      if (from.ns > to.ns) {
-        to = from;
-      }
+    predicted_solve longest;
+    const auto take = [](predicted_solve& to, const predicted_solve& from) {
+      to = from.path_ns > to.path_ns ? from : to;
     };
     for (std::int64_t s = 0; s < count; ++s) {
-      path own = below[at(s)];
-      own.ns += cost_.level_ns;
+      predicted_solve own = below[at(s)];
+      own.path_ns += cost_.level_ns;
       ++own.levels;
       take(longest, own);
       add_load(owners, s, load);
@@ -76,8 +84,8 @@ class predictor {
       for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
         const std::int64_t above = of_.supernode_at(of_.row(s, t));
         if (above != last) {
-          path next = own;
-          add_hops(owners, tree, receivers, s, above, next);
+          predicted_solve next = own;
+          add_hops(owners, trees, s, above, next);
           take(below[at(above)], next);
           last = above;
         }
@@ -86,32 +94,18 @@ class predictor {
         }
       }
     }
-    predicted_solve found;
-    found.path_ns = longest.ns;
-    found.levels = longest.levels;
-    found.crossings = longest.crossings;
     if (pes > 1) {  // b comes from another PE, and x goes to one
-      const auto puts_any = [](const std::vector<char>& to) {
-        return std::find(to.begin(), to.end(), 1) != to.end();
-      };
-      found.path_ns +=
-          2 * (std::any_of(puts_.begin(), puts_.end(), puts_any) ? cost_.put_hop_ns : cost_.remote_hop_ns);
-      found.crossings += 2;
+      longest.path_ns += 2 * (puts_.has_any() ? cost_.put_hop_ns : cost_.remote_hop_ns);
+      longest.crossings += 2;
     }
-    found.bytes_ns =
+    longest.bytes_ns =
         *std::max_element(load.begin(), load.end()) * std::min(cost_.pes_on_device, pes) / cost_.bytes_per_ns;
-    return found;
+    return longest;
   }
 
  private:
-  struct path {
-    double ns = 0;
-    std::int64_t levels = 0;
-    std::int64_t crossings = 0;
-  };
-
   [[nodiscard]] double hop_ns(int from, int to) const {
-    return !puts_.empty() && puts_[at(from)][at(to)] != 0 ? cost_.put_hop_ns : cost_.remote_hop_ns;
+    return puts_.has(from, to) ? cost_.put_hop_ns : cost_.remote_hop_ns;
   }
 
   /// Adds the bytes of a supernode to those of its PEs.
@@ -128,33 +122,37 @@ class predictor {
     }
   }
 
-  /// Which PEs receive x of a supernode. Empty if no tree of these messages is binary.
-  struct receivers_of_x {
-    int pes = 0;
-    std::vector<char> is;  ///< by supernode and PE
+  /// The trees of messages, and the PEs in those of x.
+  struct message_trees {
+    pe_tree kind;
+    int pes;
+    std::vector<char> receives_x;  ///< by supernode and PE; empty if no tree of x is binary
 
     /// Returns the number of edges between the solver of a supernode and a receiver.
-    [[nodiscard]] std::int32_t edges(std::int64_t s, int solver, int receiver, pe_tree tree) const {
+    [[nodiscard]] std::int32_t edges(std::int64_t s, int solver, int receiver) const {
+      if (receives_x.empty()) {
+        return 1;
+      }
       std::int64_t count = 1;
       std::int64_t place = 1;
-      for (int i = 1; i < pes && !is.empty(); ++i) {
+      for (int i = 1; i < pes; ++i) {
         const int pe = receiver_in_turn(true, solver, i, pes);
         place = pe == receiver ? count : place;
-        count += is[at(s * pes + pe)];
+        count += receives_x[at(s * pes + pe)];
       }
-      return is.empty() ? 1 : message_tree::of(tree, count).depth(place);
+      return message_tree::of(kind, count).depth(place);
     }
   };
-  [[nodiscard]] receivers_of_x find_receivers(const panel_owners& owners, int pes, pe_tree tree) const {
-    receivers_of_x found{pes, {}};
-    if (!of_.backward || !of_.tree.is_nested || !message_tree::of(tree, pes).is_binary) {
+  [[nodiscard]] message_trees find_trees(const panel_owners& owners, int pes, pe_tree kind) const {
+    message_trees found{kind, pes, {}};
+    if (!of_.backward || !message_tree::of(kind, pes).is_binary) {
       return found;
     }
-    found.is.assign(at(of_.tree.count() * pes), 0);
+    found.receives_x.assign(at(of_.tree.count() * pes), 0);
     for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
       for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
         const std::int64_t above = of_.supernode_at(of_.row(s, t));
-        found.is[at(above * pes + owners.of_rows(s, above))] = 1;
+        found.receives_x[at(above * pes + owners.of_rows(s, above))] = 1;
       }
     }
     return found;
@@ -162,26 +160,25 @@ class predictor {
 
   /// Adds the hops between the solver of supernode `s` and that of `above`, through the PE that has the rows
   /// of the panel of `s` that are columns of `above`.
-  void add_hops(const panel_owners& owners, pe_tree tree, const receivers_of_x& receivers, std::int64_t s,
-                std::int64_t above, path& to) const {
+  void add_hops(const panel_owners& owners, const message_trees& trees, std::int64_t s, std::int64_t above,
+                predicted_solve& to) const {
     const int with_rows = owners.of_rows(s, above);
     const int solver = owners.solver[at(s)];
     const int next = owners.solver[at(above)];
     if (with_rows != solver) {  // a sum goes down the tree, or partial sums go up
       const auto& sharers = owners.sharers_of(s);
-      const auto edges = message_tree::of(of_.tree.is_nested ? tree : pe_tree::flat,
-                                          static_cast<std::int64_t>(sharers.size()));
+      const auto edges = message_tree::of(trees.kind, static_cast<std::int64_t>(sharers.size()));
       for (std::int64_t i = sharer_number(owners, s, with_rows); i > 0; i = edges.parent(i)) {
         const int parent = sharers[at(edges.parent(i))];
         const std::int64_t before = i - edges.children(edges.parent(i)).first;  // receivers that come first
-        to.ns += (of_.backward ? hop_ns(sharers[at(i)], parent) : hop_ns(parent, sharers[at(i)])) +
-                 static_cast<double>(before) * cost_.send_ns;
+        to.path_ns += (of_.backward ? hop_ns(sharers[at(i)], parent) : hop_ns(parent, sharers[at(i)])) +
+                      static_cast<double>(before) * cost_.send_ns;
         ++to.crossings;
       }
     }
     if (with_rows != next) {
-      const std::int32_t edges = receivers.edges(above, next, with_rows, tree);
-      to.ns += edges * (of_.backward ? hop_ns(next, with_rows) : hop_ns(with_rows, next));
+      const std::int32_t edges = trees.edges(above, next, with_rows);
+      to.path_ns += edges * (of_.backward ? hop_ns(next, with_rows) : hop_ns(with_rows, next));
       to.crossings += edges;
     }
   }

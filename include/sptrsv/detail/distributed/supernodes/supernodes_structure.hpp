@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/detail/distributed/distributed_team.hpp"
-#include "sptrsv/detail/distributed/supernodes/entry_runs.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
 namespace sptrsv::detail::distributed {
@@ -40,70 +40,72 @@ struct row_map {
   }
 };
 
-/// The strictly lower entries of consecutive columns of C, rows ascending.
+/// Consecutive entries of a row or of a column of C: a list of them takes little memory.
 template <class Index>
-struct column_part {
-  std::int64_t first = 0;  ///< first column
-  std::vector<std::int64_t> offsets{0};
-  std::vector<Index> rows;
-
-  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
-  /// Returns the rows of a column, by its number in the part.
-  [[nodiscard]] std::pair<const Index*, const Index*> column(std::int64_t j) const {
-    return {rows.data() + offsets[at(j)], rows.data() + offsets[at(j) + 1]};
-  }
+struct entry_run {
+  Index row;  ///< of the first entry, as `column`
+  Index column;
+  Index columns;  ///< of entries of a row; 1 if they are those of a column
+  Index rows;     ///< of entries of a column; 1 if they are those of a row
 };
 
-/// Sends each entry to the PE that has the row for its column. Returns the columns of this PE.
-/// `for_entries(use)` calls use(row, column, ...) for the entries of this PE. Collective.
+/// Appends an entry. Entries of supernodes mostly prolong the last run.
+template <class Index>
+void append_entry(std::vector<entry_run<Index>>& runs, Index row, Index column) {
+  if (!runs.empty()) {
+    entry_run<Index>& last = runs.back();
+    if (row == last.row && last.rows == 1 && column == last.column + last.columns) {
+      ++last.columns;
+      return;
+    }
+    if (column == last.column && last.columns == 1 && row == last.row + last.rows) {
+      ++last.rows;
+      return;
+    }
+  }
+  runs.push_back({row, column, 1, 1});
+}
+
+/// Calls use(row, column) for the entries in the order in which they were appended.
+template <class Index, class Use>
+void for_entries_of(const std::vector<entry_run<Index>>& runs, const Use& use) {
+  for (const entry_run<Index>& run : runs) {
+    for (Index i = 0; i < run.rows; ++i) {
+      for (Index j = 0; j < run.columns; ++j) {
+        use(static_cast<Index>(run.row + i), static_cast<Index>(run.column + j));
+      }
+    }
+  }
+}
+
+/// Sends each entry to the PE that has the row for its column. Returns the rows of the strictly lower entries
+/// of the columns of this PE, ascending. `for_entries(use)` calls use(row, column, ...) for the entries of
+/// this PE. Collective.
 template <class Index, class Team, class ForEntries>
-column_part<Index> distribute_columns(Team& team, const row_map& map, const ForEntries& for_entries) {
+vertex_lists<Index> distribute_columns(Team& team, const row_map& map, const ForEntries& for_entries) {
   const auto own = map.columns_of(team.rank());
   const std::int64_t begin = own.first;
   const std::int64_t end = own.second;
-  const auto is_own = [&](Index column) { return column >= begin && column < end; };
-  column_part<Index> part;
-  part.first = begin;
-  part.offsets.assign(static_cast<std::size_t>(end - begin) + 1, 0);
-  std::vector<std::vector<entry_run<Index>>> to(static_cast<std::size_t>(team.size()));
+  std::vector<std::vector<entry_run<Index>>> to(at(team.size()));
   for_entries([&](Index row, Index column, auto) {
-    if (row == column) {
-      return;
-    }
-    if (is_own(column)) {
-      ++part.offsets[at(column - begin) + 1];
-    } else {
-      append_entry(to[at(map.home(column))], row, column);
+    if (row != column) {
+      append_entry(to[at(column >= begin && column < end ? team.rank() : map.home(column))], row, column);
     }
   });
   const auto received = exchange_all(team, std::move(to));
-  for (const auto& of_pe : received) {
-    for_entries_of(of_pe, [&](Index, Index column) { ++part.offsets[at(column - begin) + 1]; });
-  }
-  for (std::size_t j = 1; j < part.offsets.size(); ++j) {
-    part.offsets[j] += part.offsets[j - 1];
-  }
-  part.rows.resize(static_cast<std::size_t>(part.offsets.back()));
-  std::vector<std::int64_t> next(part.offsets.begin(), part.offsets.end() - 1);
-  const auto take = [&](Index row, Index column) { part.rows[at(next[at(column - begin)]++)] = row; };
-  for (std::size_t pe = 0; pe < received.size(); ++pe) {
-    for_entries_of(received[pe], take);
-    if (pe == static_cast<std::size_t>(team.rank())) {
-      for_entries([&](Index row, Index column, auto) {
-        if (row != column && is_own(column)) {
-          take(row, column);
-        }
-      });
+  auto columns = lists_of<Index>(end - begin, [&](const auto& add) {
+    for (const auto& of_pe : received) {
+      for_entries_of(of_pe, [&](Index row, Index column) { add(static_cast<Index>(column - begin), row); });
     }
-  }
-  for (std::int64_t j = 0; j < part.count(); ++j) {
-    const auto rows = part.rows.begin() + part.offsets[at(j)];
-    const auto rows_end = part.rows.begin() + part.offsets[at(j) + 1];
+  });
+  for (std::size_t j = 0; j + 1 < columns.offsets.size(); ++j) {
+    const auto rows = columns.vertices.begin() + columns.offsets[j];
+    const auto rows_end = columns.vertices.begin() + columns.offsets[j + 1];
     if (!std::is_sorted(rows, rows_end)) {
       std::sort(rows, rows_end);
     }
   }
-  return part;
+  return columns;
 }
 
 /// Returns the elements of all PEs in the order of columns of C. Collective.
@@ -131,22 +133,17 @@ struct fundamental_lists {
   [[nodiscard]] auto rows_begin(std::int64_t f) const { return rows.begin() + begin[at(f)]; }
 };
 
-/// Finds the parents of supernodes whose rows are known, and which are nested. `size`: columns of C.
+/// Finds the parents of supernodes whose rows are known, and which are nested.
 template <class Index>
-void find_parents(fundamental_lists<Index>& f, std::int64_t size) {
-  const auto count = static_cast<std::int64_t>(f.of.row_count.size());
-  std::vector<Index> fundamental_of(static_cast<std::size_t>(size));  // by column
-  for (std::int64_t s = 0; s < count; ++s) {
-    std::fill(fundamental_of.begin() + f.of.first[at(s)], fundamental_of.begin() + f.of.first[at(s + 1)],
-              static_cast<Index>(s));
-  }
-  for (std::int64_t s = 0; s < count; ++s) {
+void find_parents(fundamental_lists<Index>& f) {
+  const auto& first = f.of.first;
+  for (std::int64_t s = 0; s < static_cast<std::int64_t>(f.of.row_count.size()); ++s) {
     std::int64_t parent = -1;
     bool nested = true;
     if (f.begin[at(s)] < f.begin[at(s) + 1]) {
-      parent = fundamental_of[at(*f.rows_begin(s))];
-      const auto below = std::lower_bound(f.rows_begin(s), f.rows_begin(s + 1),
-                                          static_cast<Index>(f.of.first[at(parent) + 1]));
+      parent = std::upper_bound(first.begin(), first.end(), *f.rows_begin(s)) - first.begin() - 1;
+      const auto below =
+          std::lower_bound(f.rows_begin(s), f.rows_begin(s + 1), static_cast<Index>(first[at(parent) + 1]));
       nested = std::includes(f.rows_begin(parent), f.rows_begin(parent + 1), below, f.rows_begin(s + 1));
     }
     f.of.parent.push_back(parent);
@@ -154,13 +151,14 @@ void find_parents(fundamental_lists<Index>& f, std::int64_t size) {
   }
 }
 
-/// Finds the fundamental supernodes of C. All PEs return all of them. Collective.
+/// Finds the fundamental supernodes of C. All PEs return all of them. `part`: see distribute_columns.
+/// Collective.
 template <class Index, class Team>
-fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const column_part<Index>& part) {
+fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const vertex_lists<Index>& part) {
+  const std::int64_t first_column = map.columns_of(team.rank()).first;
   std::vector<Index> first_rows;
-  for (std::int64_t j = 0; j < part.count(); ++j) {
-    const auto [row, end] = part.column(j);
-    first_rows.push_back(row == end ? Index{-1} : *row);
+  for (std::int64_t j = 0; j < part.size(); ++j) {
+    first_rows.push_back(part.begin(j) == part.end(j) ? Index{-1} : *part.begin(j));
   }
   std::vector<Index> children(static_cast<std::size_t>(map.size), 0);
   for (const Index row : gather_by_column(team, map, first_rows)) {
@@ -169,25 +167,21 @@ fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const 
     }
   }
   const auto continues = [&](std::int64_t j) {
-    if (j == 0 || children[at(part.first + j)] != 1) {
-      return false;
-    }
-    const auto [before, before_end] = part.column(j - 1);
-    const auto [row, end] = part.column(j);
-    return before_end - before == end - row + 1 && *before == part.first + j &&
-           std::equal(row, end, before + 1);
+    return j > 0 && children[at(first_column + j)] == 1 &&
+           part.end(j - 1) - part.begin(j - 1) == part.end(j) - part.begin(j) + 1 &&
+           *part.begin(j - 1) == first_column + j &&
+           std::equal(part.begin(j), part.end(j), part.begin(j - 1) + 1);
   };
   std::vector<Index> firsts;
   std::vector<Index> counts;
   std::vector<Index> rows;
-  for (std::int64_t j = 0; j < part.count(); ++j) {
+  for (std::int64_t j = 0; j < part.size(); ++j) {
     if (!continues(j)) {
-      firsts.push_back(static_cast<Index>(part.first + j));
+      firsts.push_back(static_cast<Index>(first_column + j));
     }
-    if (j + 1 == part.count() || !continues(j + 1)) {
-      const auto [row, end] = part.column(j);
-      counts.push_back(static_cast<Index>(end - row));
-      rows.insert(rows.end(), row, end);
+    if (j + 1 == part.size() || !continues(j + 1)) {
+      counts.push_back(static_cast<Index>(part.end(j) - part.begin(j)));
+      rows.insert(rows.end(), part.begin(j), part.end(j));
     }
   }
   fundamental_lists<Index> found;
@@ -201,7 +195,7 @@ fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const 
   for (const Index count : all_counts) {
     found.begin.push_back(found.begin.back() + count);
   }
-  find_parents(found, map.size);
+  find_parents(found);
   return found;
 }
 
@@ -219,7 +213,6 @@ struct structure {
 
   [[nodiscard]] std::int64_t first(std::int64_t s) const { return tree.first[at(s)]; }
   [[nodiscard]] std::int64_t range_end(std::int64_t s) const { return tree.range_end[at(s)]; }
-  [[nodiscard]] std::int64_t rows_begin(std::int64_t s) const { return tree.rows_begin[at(s)]; }
   [[nodiscard]] std::int64_t supernode_at(std::int64_t column) const { return supernode_of[at(column)]; }
   /// Returns row `t` of the list of rows of a supernode.
   [[nodiscard]] std::int64_t row(std::int64_t s, std::int64_t t) const {
