@@ -83,16 +83,16 @@ class engine {
       check_together(team_, [&] {
         std::visit([&](const auto& p) { prepare_kernels<std::decay_t<decltype(p)>>(on); }, plan_->start);
       });
-      plan_->values.update(team_, part.values, part_.form.conjugated, plan_->nodes.view(), policy_.max_growth,
+      plan_->values.update(team_, part.values, part_.form.conjugated, plan_->nodes.of, policy_.max_growth,
                            on, resource_);
       is_cut = cut_grown(cuts, on);
     }
-    plan_->nodes.supernode_of = {};  // only the analysis needs it
+    plan_->nodes.end_analysis();
   }
 
   /// Takes new values of the entries that this PE has handed in. Collective. Synchronises.
   void update_values(const Scalar* values, const Executor& on) {
-    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.view(), policy_.max_growth, on,
+    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.of, policy_.max_growth, on,
                          resource_);
     first_grown_ = smallest_of_all(
         team_, plan_->values.find_grown(plan_->whole, plan_->local, policy_.max_growth, on).second);

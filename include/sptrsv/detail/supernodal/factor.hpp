@@ -168,20 +168,20 @@ class factor {
                              size_ <= std::numeric_limits<std::int32_t>::max() &&
                              merged.ranges.size() > static_cast<std::size_t>(Tuning::supernodes_on_host);
       if (!on_device) {
-        tree_ = cut(download_ranges(merged, on), size_, fundamental_.is_nested, Tuning::max_width, cuts);
+        tree_ =
+            cut(download_array(merged.ranges, on), size_, fundamental_.is_nested, Tuning::max_width, cuts);
       }
       device_tree<Index> there =
           on_device ? cut_on_device(merged.ranges, size_, Tuning::max_width, words, on, resource)
                     : upload_tree(tree_, on, resource);
-      structure_.emplace(std::move(there.of), there.rows, merged.first_descendant.data(), fundamental_,
-                         columns_.view(), words, on, resource);
-      const supernodes<Index> of = structure_->view();
-      values_.emplace(on_device ? list_parts(nullptr, of, values_type::parts, on, resource)
-                                : list_parts(&tree_, of, values_type::parts, on, resource),
+      structure_.emplace(there, merged.first_descendant.data(), fundamental_, columns_.view(), words, on,
+                         resource);
+      const supernodes<Index>& of = structure_->view();
+      values_.emplace(list_parts(on_device ? nullptr : &tree_, of, values_type::parts, on, resource),
                       of.count, size_, there.entries, pivots_, on, resource);
-      std::vector<cut_supernode<Index>> made(there.made.size());
+      std::vector<cut_supernode<Index>> made;
       if (on_device) {
-        on.download(made.data(), there.made.data(), there.made.bytes());
+        made = download_array(there.made, on);
       }
       compute_panels(values, on);  // the host goes on
       if (on_device) {
@@ -195,7 +195,7 @@ class factor {
   }
 
   void compute_panels(const Scalar* values, const Executor& on) {
-    values_->update(columns_.values(values, conjugated_), structure_->view(), structure_->masks(fundamental_),
+    values_->update(columns_.values(values, conjugated_), structure_->view(), structure_->masks(),
                     max_growth_, backward_ ? size_ - 1 : -1, on);
   }
 

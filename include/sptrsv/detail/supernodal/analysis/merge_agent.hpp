@@ -176,14 +176,6 @@ struct device_merge {
   buffer<Index> first_descendant;  ///< by fundamental supernode: see merged_supernodes
 };
 
-/// Returns the merged supernodes in host memory. Synchronises.
-template <class Index, class Executor>
-std::vector<merged_columns<Index>> download_ranges(const device_merge<Index>& merged, const Executor& on) {
-  std::vector<merged_columns<Index>> ranges(merged.ranges.size());
-  on.download(ranges.data(), merged.ranges.data(), merged.ranges.bytes());
-  return ranges;
-}
-
 /// Merges on the device; returns no ranges if the tree is too high. The supernodes are nested. Synchronises.
 template <class Index, class Executor>
 device_merge<Index> merge_on_device(const device_fundamental<Index>& f, const merge_limits& limits,

@@ -185,58 +185,59 @@ struct write_masks {
 template <class Index>
 class device_structure {
  public:
-  /// `rows`: in all lists of rows, which `arrays` does not have yet. `first_descendant`: by fundamental
-  /// supernode, see merged_supernodes. Synchronises.
+  /// Takes the supernodes of `tree`, and finds their lists of rows and what is known of columns.
+  /// `first_descendant`: by fundamental supernode, see merged_supernodes. Synchronises.
   template <class Offset, class Executor>
-  device_structure(supernode_arrays<Index> arrays, std::int64_t rows, const Index* first_descendant,
+  device_structure(device_tree<Index>& tree, const Index* first_descendant,
                    const device_fundamental<Index>& f, const column_view<Index, Offset>& c,
                    simt::scan_words& scans, const Executor& on, memory_resource& resource)
-      : of_(std::move(arrays)) {
-    of_.rows = make_buffer<Index>(rows, on, resource);
-    of_.supernode_of = make_buffer<Index>(c.size, on, resource);
-    of_.first_descendant = make_buffer<Index>(c.size, on, resource);
-    fundamental_ = make_buffer<Index>(of_.count, on, resource);
-    mask_begin_ = make_buffer<std::int64_t>(of_.count + 1, on, resource);
-    scans.scan(on, of_.count + 1,
-               place_masks<Index>{view(), f.begun.data(), fundamental_.data(), mask_begin_.data()}, nullptr);
-    std::int64_t words = 0;
-    on.download(&words, mask_begin_.data() + of_.count, sizeof(words));
-    mask_words_ = make_buffer<std::uint32_t>(words, on, resource);
-    simt::for_each(on, c.size,
-                   describe_columns<Index>{find_supernodes(), f.begun.data(), first_descendant,
-                                           of_.first_descendant.data()});
-    simt::for_each(on, rows, write_rows<Index, Offset>{c, view(), of_.rows.data()});
-    simt::for_each_by_tile<32>(on, f.count,
-                               write_masks<Index, Offset>{c, view(), masks(f), mask_words_.data()});
+      : nodes_(std::move(tree.nodes)), size_(c.size) {
+    supernodes<Index>& of = nodes_.of;
+    const auto make = [&](auto element, std::int64_t count) {
+      return nodes_.template make<decltype(element)>(count, on, resource);
+    };
+    Index* const rows = make(Index{}, tree.rows);
+    Index* const descendants = make(Index{}, size_);
+    Index* const fundamental = make(Index{}, of.count);
+    std::int64_t* const mask_begin = make(std::int64_t{}, of.count + 1);
+    scans.scan(on, of.count + 1, place_masks<Index>{of, f.begun.data(), fundamental, mask_begin}, nullptr);
+    std::int64_t word_count = 0;
+    on.download(&word_count, mask_begin + of.count, sizeof(word_count));
+    std::uint32_t* const words = make(std::uint32_t{}, word_count);
+    masks_ = {words, mask_begin, fundamental, f.first.data(), f.count};
+    simt::for_each(on, size_,
+                   describe_columns<Index>{place_supernodes(on, resource), f.begun.data(), first_descendant,
+                                           descendants});
+    simt::for_each(on, tree.rows, write_rows<Index, Offset>{c, of, rows});
+    of.rows = rows;
+    of.first_descendant = descendants;
+    simt::for_each_by_tile<32>(on, f.count, write_masks<Index, Offset>{c, of, masks_, words});
   }
 
   /// Returns the supernodes. Their `supernode_of` is there until end_analysis().
-  [[nodiscard]] supernodes<Index> view() const { return of_.view(); }
-  [[nodiscard]] row_masks<Index> masks(const device_fundamental<Index>& f) const {
-    return {mask_words_.data(), mask_begin_.data(), fundamental_.data(), f.first.data(), f.count};
-  }
+  [[nodiscard]] const supernodes<Index>& view() const { return nodes_.of; }
+  [[nodiscard]] const row_masks<Index>& masks() const { return masks_; }
   /// Gives back what only the analysis needs.
-  void end_analysis() { of_.supernode_of = {}; }
+  void end_analysis() { nodes_.end_analysis(); }
   /// Computes again what end_analysis() gave back. Only enqueues.
   template <class Executor>
   void resume_analysis(const Executor& on, memory_resource& resource) {
-    const auto size = static_cast<std::int64_t>(of_.first_descendant.size());
-    of_.supernode_of = make_buffer<Index>(size, on, resource);
-    simt::for_each(on, size, find_supernodes());
+    simt::for_each(on, size_, place_supernodes(on, resource));
   }
-  [[nodiscard]] std::size_t bytes() const {
-    return of_.bytes() + fundamental_.bytes() + mask_begin_.bytes() + mask_words_.bytes();
-  }
+  [[nodiscard]] std::size_t bytes() const { return nodes_.bytes(); }
 
  private:
-  [[nodiscard]] find_supernode_of<Index> find_supernodes() const {
-    return {of_.first.data(), of_.count, of_.supernode_of.data()};
+  /// Makes room for the supernode of each column. Returns what finds them.
+  template <class Executor>
+  [[nodiscard]] find_supernode_of<Index> place_supernodes(const Executor& on, memory_resource& resource) {
+    nodes_.supernode_of = make_buffer<Index>(size_, on, resource);
+    nodes_.of.supernode_of = nodes_.supernode_of.data();
+    return {nodes_.of.first, nodes_.of.count, nodes_.supernode_of.data()};
   }
 
-  supernode_arrays<Index> of_;
-  buffer<Index> fundamental_;  ///< these as in row_masks
-  buffer<std::int64_t> mask_begin_;
-  buffer<std::uint32_t> mask_words_;
+  supernode_arrays<Index> nodes_;  ///< and the arrays of masks_
+  std::int64_t size_;              ///< columns of all supernodes
+  row_masks<Index> masks_{};
 };
 
 }  // namespace sptrsv::detail::supernodal

@@ -259,17 +259,12 @@ device_fundamental<Index> find_fundamental(const column_view<Index, Offset>& c, 
 /// Returns a copy on the host. Synchronises.
 template <class Index, class Executor>
 fundamental_supernodes download_fundamental(const device_fundamental<Index>& f, const Executor& on) {
-  fundamental_supernodes host;
-  const auto download = [&](const auto& from, auto& to) {
-    std::vector<std::decay_t<decltype(*from.data())>> copy(from.size());
-    on.download(copy.data(), from.data(), from.bytes());
-    to.assign(copy.begin(), copy.end());
+  const auto download = [&](const auto& from) {
+    const auto copy = download_array(from, on);
+    return std::vector<std::int64_t>(copy.begin(), copy.end());
   };
-  download(f.first, host.first);
-  download(f.row_count, host.row_count);
-  download(f.parent, host.parent);
-  download(f.nested, host.nested);
-  return host;
+  const auto nested = download_array(f.nested, on);
+  return {download(f.first), download(f.row_count), download(f.parent), {nested.begin(), nested.end()}};
 }
 
 }  // namespace sptrsv::detail::supernodal

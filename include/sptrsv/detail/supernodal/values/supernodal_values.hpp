@@ -77,7 +77,7 @@ class panel_values {
   /// As the other constructor, for a tree on the host.
   panel_values(const supernode_tree<Index>& tree, std::int64_t pivots, const Executor& on,
                memory_resource& resource)
-      : panel_values(list_parts(&tree, upload_tree(tree, on, resource).of.view(), parts, on, resource),
+      : panel_values(list_parts(&tree, upload_tree(tree, on, resource).nodes.of, parts, on, resource),
                      tree.count(), tree.first.back(), tree.panel_begin.back(), pivots, on, resource) {}
 
   /// Computes the panels from the values of the stored matrix. `last`: see find_grown. Only enqueues.
