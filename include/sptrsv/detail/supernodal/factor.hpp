@@ -132,13 +132,7 @@ class factor {
 
   void find_fundamental(const Executor& on, memory_resource& resource) {
     if (size_ > 0) {
-      buffer<Index> begun = columns_.take_begun();
-      if (begun.data() == nullptr) {
-        begun = count_begun(columns_.view(), on, resource);
-      }
-      fundamental_ =
-          supernodal::find_fundamental(columns_.view(), std::move(begun), columns_.longest(), on, resource);
-      columns_.set_fundamental(fundamental_.first, fundamental_.count, on, resource);
+      fundamental_ = supernodal::find_fundamental(columns_, on, resource);
     }
   }
 

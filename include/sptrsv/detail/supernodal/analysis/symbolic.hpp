@@ -207,14 +207,18 @@ buffer<Index> count_begun(const column_view<Index, Offset>& c, const Executor& o
   return begun;
 }
 
-/// Finds the fundamental supernodes of the columns `c`, and what is not known of the longest row and column.
-/// `begun`: see count_begun(). Synchronises.
+/// Finds the fundamental supernodes of the columns of C, and what is not known of the longest row and column;
+/// tells the columns. Synchronises.
 template <class Index, class Offset, class Executor>
-device_fundamental<Index> find_fundamental(const column_view<Index, Offset>& c, buffer<Index> begun,
-                                           const longest_of& known, const Executor& on,
+device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& columns, const Executor& on,
                                            memory_resource& resource) {
+  const column_view<Index, Offset> c = columns.view();
+  const longest_of known = columns.longest();
   device_fundamental<Index> f;
-  f.begun = std::move(begun);
+  f.begun = columns.take_begun();
+  if (f.begun.data() == nullptr) {
+    f.begun = count_begun(c, on, resource);
+  }
   Index count = 0;
   on.download(&count, f.begun.data() + c.size, sizeof(count));
   f.count = count;
@@ -248,6 +252,7 @@ device_fundamental<Index> find_fundamental(const column_view<Index, Offset>& c, 
   if (known.column < 0) {
     simt::find_largest(on, c.size, column_length<Index, Offset>{c}, &found.data()->longest_column);
   }
+  columns.set_fundamental(f.first, f.count, on, resource);
   results host{};
   on.download(&host, found.data(), sizeof(host));
   f.is_nested = host.not_nested == 0;
