@@ -1117,7 +1117,7 @@ ERRORS = (
         "zeros by structure take part where values are not finite",
         "values",
         "supernodal",
-        Edit(SN + "solve/supernodal_team.hpp", "i >= node.range_columns", "i >= 0"),
+        Edit(SN + "panels.hpp", "i >= node.range_columns", "i >= 0"),
     ),
     error(
         "an inverse keeps what is zero by structure",

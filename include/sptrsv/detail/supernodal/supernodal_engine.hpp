@@ -80,16 +80,11 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   void update_values(const Scalar* values, const Executor& on) { factor_->update_values(values, on); }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    workspace made(handed_over(plan_.partials), swept_rhs(), on, resource);
     if (has_packs()) {
-      return {handed_over(plan_.partials),
-              swept_rhs(),
-              plan_.pack_tasks,
-              handed_over(plan_.pack_tasks.partials),
-              max_rhs_,
-              on,
-              resource};
+      made.add_packs(plan_.pack_tasks, handed_over(plan_.pack_tasks.partials), max_rhs_, on, resource);
     }
-    return {handed_over(plan_.partials), swept_rhs(), on, resource};
+    return made;
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,

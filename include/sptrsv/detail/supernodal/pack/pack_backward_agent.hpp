@@ -169,7 +169,8 @@ struct pack_backward_agent {
     template <class Context>
     SPTRSV_DEVICE bool has(Context& ctx, int u, int t) const {
       const int i = base + t;
-      return column[u] < part.columns && column[u] <= i && p.depends(ctx, node, part.skipped + i, column[u]);
+      return column[u] < part.columns && column[u] <= i &&
+             p.of.depends(ctx, node, part.skipped + i, column[u]);
     }
   };
 

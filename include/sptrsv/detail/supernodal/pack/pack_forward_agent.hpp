@@ -143,7 +143,7 @@ struct pack_forward_agent {
     SPTRSV_DEVICE Scalar dense(int, int j) const { return entries[j]; }
     template <class Context>
     SPTRSV_DEVICE bool has(Context& ctx, int, int j) const {
-      return j < length && p.depends(ctx, node, row, j);
+      return j < length && p.of.depends(ctx, node, row, j);
     }
   };
 

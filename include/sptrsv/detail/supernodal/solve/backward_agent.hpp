@@ -261,10 +261,7 @@ struct backward_agent {
     if (i >= end) {
       return;
     }
-    const std::int64_t column =
-        i < node.columns
-            ? node.first + i
-            : static_cast<std::int64_t>(ctx.load_constant(p.of.rows + node.rows_begin + i - node.columns));
+    const std::int64_t column = p.of.row(ctx, node, i);
     for (int c = 0; c < Columns; ++c) {
       Scalar v{};
       if (c < p.x.columns) {

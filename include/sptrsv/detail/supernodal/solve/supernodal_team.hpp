@@ -204,14 +204,6 @@ struct solve_params {
   [[nodiscard]] SPTRSV_DEVICE std::int64_t sum_number(const supernode& node, std::int64_t i) const {
     return node.sums + i;
   }
-
-  /// Returns whether row `i` of a panel depends on column `j` <= i by structure.
-  template <class Context>
-  SPTRSV_DEVICE bool depends(Context& ctx, const supernode& node, std::int64_t i, std::int64_t j) const {
-    return i >= node.range_columns ||
-           node.first + j >=
-               static_cast<std::int64_t>(ctx.load_constant(of.first_descendant + node.first + i));
-  }
 };
 
 }  // namespace sptrsv::detail::supernodal

@@ -89,29 +89,23 @@ class panel_values {
                                                        norms_.data(), of.count, first_grown_.data()});
     on.template launch<narrow>(simt::block_count(of.count, narrow::warps),
                                {from, panels_.data(), norms_.data()});
+    const auto launch = [&](auto agent, const panel_part* list, std::int64_t blocks, auto rest) {
+      if (blocks > 0) {
+        on.template launch<decltype(agent)>(simt::block_count(blocks, 1),
+                                            {from, list, panels_.data(), rest});
+      }
+    };
     const part_range& columns = lists_.columns;
-    const part_range& rows = lists_.rows;
-    if (columns.wide > 0) {
-      on.template launch<invert>(simt::block_count(columns.wide, 1),
-                                 {from, columns.parts, panels_.data(), norms_.data()});
-    }
-    if (columns.small() > 0) {
-      on.template launch<small_invert>(simt::block_count(columns.small(), 1),
-                                       {from, columns.small_parts(), panels_.data(), norms_.data()});
-    }
+    launch(invert{}, columns.parts, columns.wide, norms_.data());
+    launch(small_invert{}, columns.small_parts(), columns.small(), norms_.data());
     simt::for_each_by_tile<32>(
         on, columns.wide * invert::side,
         measure_inverses<Scalar, Index>{of, columns.parts, invert::side, panels_.data(), norms_.data()});
-    if (rows.wide > 0) {
-      // One block takes long for a wide panel. If there are few, others would be idle.
-      const std::uint32_t strips = rows.wide <= Tuning::shared_products ? product::max_strips : 1;
-      on.template launch<product>(simt::block_count(rows.wide * strips, 1),
-                                  {from, rows.parts, panels_.data(), strips});
-    }
-    if (rows.small() > 0) {
-      on.template launch<small_product>(simt::block_count(rows.small(), 1),
-                                        {from, rows.small_parts(), panels_.data(), 1});
-    }
+    // One block takes long for a wide panel. If there are few, others would be idle.
+    const part_range& rows = lists_.rows;
+    const std::uint32_t strips = rows.wide <= Tuning::shared_products ? product::max_strips : 1;
+    launch(product{}, rows.parts, rows.wide * strips, strips);
+    launch(small_product{}, rows.small_parts(), rows.small(), std::uint32_t{1});
     simt::for_each(on, of.count,
                    find_grown<real, Index>{norms_.data(), of.first, max_growth, last, first_grown_.data()});
   }
