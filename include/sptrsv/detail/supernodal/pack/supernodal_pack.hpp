@@ -156,30 +156,59 @@ struct pack_shared {
   array_of<supernode, Warps> small;  ///< by warp, for a task of kind `warps`
 };
 
-/// Prepares the arrivals, draws a ticket for the block, and loads its task. All threads of the block call it.
-template <class Context, int Warps, class Scalar, class Index, class Offset>
-SPTRSV_DEVICE void start_pack_block(Context& ctx, pack_shared<Warps>& shared,
-                                    const pack_params<Scalar, Index, Offset>& p) {
-  if (ctx.thread_rank() < Warps) {
-    ctx.begin_bulk(&shared.arrivals[ctx.thread_rank()]);
-  }
-  start_block(ctx, shared.start, p.packs.state, pack_count(p.x.columns));
-  if (shared.start.block == 0 && ctx.thread_rank() == 0) {
-    ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));
-  }
-  const auto warp = ctx.template group<32>();
-  const auto block = static_cast<std::uint32_t>(shared.start.block);
-  const task work = ctx.load_constant(p.tasks + block / p.sharers);
-  if (warp.rank() == 0) {
-    if (warp.index() == 0) {
-      shared.work = work;
-      shared.sharer = block % p.sharers;
+/// The kernel of solves in packs. `Direction`: pack_forward or pack_backward.
+template <template <class, class, class, class> class Direction, class Tuning, class Scalar, class Index,
+          class Offset>
+struct pack_agent {
+  using direction = Direction<Tuning, Scalar, Index, Offset>;
+  static constexpr int block_threads = Tuning::pack_block_threads;
+  static constexpr int warps_per_processor = Tuning::pack_warps_per_processor;
+  using shared_storage = typename direction::shared_storage;
+  using params = pack_params<Scalar, Index, Offset>;
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    begin_arrivals(ctx, shared.arrivals);
+    start_block(ctx, shared.start, p.packs.state, pack_count(p.x.columns));
+    if (shared.start.block == 0 && ctx.thread_rank() == 0) {
+      ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));
     }
-    if (work.kind == task_kind::warps && work.begin + warp.index() < work.end) {
-      shared.small[warp.index()] = ctx.load_constant(p.small + work.begin + warp.index());
+    load_task(ctx, shared, p);
+    const task& work = shared.work;
+    if (work.kind == task_kind::warps) {
+      warp_team<Context> team(ctx);
+      if (team.number() < work.end - work.begin) {
+        const supernode& node = shared.small[team.number()];
+        direction::solve(ctx, team, shared, p, node, 0, node.height(), false);
+      }
+      return;
     }
+    block_team<Context, block_threads> team(ctx);
+    if (work.kind == task_kind::sums) {
+      direction::sum(ctx, team, shared, p, work);
+      return;
+    }
+    direction::solve(ctx, team, shared, p, work.node, work.begin, work.end, work.kind == task_kind::tile);
   }
-  ctx.barrier();
-}
+
+ private:
+  /// Loads the task of the block. All threads of the block call it.
+  template <class Context>
+  SPTRSV_DEVICE static void load_task(Context& ctx, shared_storage& shared, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const auto block = static_cast<std::uint32_t>(shared.start.block);
+    const task work = ctx.load_constant(p.tasks + block / p.sharers);
+    if (warp.rank() == 0) {
+      if (warp.index() == 0) {
+        shared.work = work;
+        shared.sharer = block % p.sharers;
+      }
+      if (work.kind == task_kind::warps && work.begin + warp.index() < work.end) {
+        shared.small[warp.index()] = ctx.load_constant(p.small + work.begin + warp.index());
+      }
+    }
+    ctx.barrier();
+  }
+};
 
 }  // namespace sptrsv::detail::supernodal

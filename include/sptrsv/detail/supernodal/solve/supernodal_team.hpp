@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
@@ -16,7 +17,8 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// A warp that works by itself.
+/// A warp that works by itself. It has the numbers of a team: `number()` in the block, `rank()` of the thread
+/// and `warp_number()` of its warp in the team.
 template <class Context>
 class warp_team {
  public:
@@ -24,7 +26,9 @@ class warp_team {
 
   SPTRSV_DEVICE explicit warp_team(Context& ctx) : warp_(ctx.template group<32>()) {}
 
+  [[nodiscard]] SPTRSV_DEVICE int number() const { return warp_.index(); }
   [[nodiscard]] SPTRSV_DEVICE int rank() const { return warp_.rank(); }
+  [[nodiscard]] SPTRSV_DEVICE int warp_number() const { return 0; }
   /// Returns the warp of the thread.
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
   /// Waits for all threads of the team, and orders memory among them.
@@ -42,7 +46,9 @@ class block_team {
 
   SPTRSV_DEVICE explicit block_team(Context& ctx) : ctx_(ctx), warp_(ctx.template group<32>()) {}
 
+  [[nodiscard]] SPTRSV_DEVICE int number() const { return 0; }
   [[nodiscard]] SPTRSV_DEVICE int rank() const { return ctx_.thread_rank(); }
+  [[nodiscard]] SPTRSV_DEVICE int warp_number() const { return warp_.index(); }
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
   SPTRSV_DEVICE void sync() { ctx_.barrier(); }
 
@@ -50,6 +56,14 @@ class block_team {
   Context& ctx_;
   decltype(std::declval<Context&>().template group<32>()) warp_;
 };
+
+/// Prepares words of shared memory for bulk copies, a word by a thread.
+template <class Context, class Arrivals>
+SPTRSV_DEVICE void begin_arrivals(Context& ctx, Arrivals& arrivals) {
+  if (ctx.thread_rank() < length_of<Arrivals>) {
+    ctx.begin_bulk(&arrivals[ctx.thread_rank()]);
+  }
+}
 
 /// The dynamic shared memory of a block, which holds parts of panels: for the block, or in equal parts for
 /// its warps. Copies begin and end at multiples of 16 bytes, which takes up to `slack` bytes more.

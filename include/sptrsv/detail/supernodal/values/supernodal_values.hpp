@@ -91,8 +91,7 @@ class panel_values {
                                {from, panels_.data(), norms_.data()});
     const auto launch = [&](auto agent, const panel_part* list, std::int64_t blocks, auto rest) {
       if (blocks > 0) {
-        on.template launch<decltype(agent)>(simt::block_count(blocks, 1),
-                                            {from, list, panels_.data(), rest});
+        on.template launch<decltype(agent)>(simt::block_count(blocks, 1), {from, list, panels_.data(), rest});
       }
     };
     const part_range& columns = lists_.columns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel that solves C x = alpha b for several right-hand sides; forward_agent solves for one.
+// How a block solves C x = alpha b for several right-hand sides; forward_agent solves for one.
 #pragma once
 
 #include <cstdint>
@@ -17,40 +17,121 @@ namespace sptrsv::detail::supernodal {
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 template <class Tuning, class Scalar, class Index, class Offset>
-struct pack_forward_agent {
-  static constexpr int block_threads = Tuning::pack_block_threads;
-  static constexpr int warps = block_threads / 32;
-  static constexpr int warps_per_processor = Tuning::pack_warps_per_processor;
+struct pack_forward {
   /// Columns of a task of kind `sums`: a lane for each pair.
-  static constexpr std::int64_t sum_columns = block_threads / pack_pairs;
+  static constexpr std::int64_t sum_columns = Tuning::pack_block_threads / pack_pairs;
   using space = pack_space<Tuning, Scalar>;
-  using memory_type = pack_memory<Scalar>;
-  using shared_storage = pack_shared<warps>;
+  using shared_storage = pack_shared<space::warps>;
   using params = pack_params<Scalar, Index, Offset>;
 
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    start_pack_block(ctx, shared, p);
-    const task& work = shared.work;
-    if (work.kind == task_kind::warps) {
-      warp_team<Context> team(ctx);
-      const int index = team.warp().index();
-      if (index < work.end - work.begin) {
-        const supernode& node = shared.small[index];
-        solve(ctx, team, 0, shared, p, node, 0, node.height(), false,
-              memory_type::template of_warp<space>(ctx, p.tile_bytes, index), &shared.arrivals[index],
-              nullptr);
+  /// Hands over g of the columns [begin, end) of the supernode.
+  template <class Context, class Team>
+  SPTRSV_DEVICE static void sum(Context& ctx, Team& team, const shared_storage& shared, const params& p,
+                                const task& work) {
+    const std::uint32_t half = shared.start.half;
+    const pack_range packs = p.packs_of(shared.sharer);
+    const auto& warp = team.warp();
+    const int pair_of_lane = warp.rank() % pack_pairs;
+    const warp_batches columns{work.begin + warp.index() * octet_rows, sum_columns, work.end};
+    const auto list = column_list(ctx, p, work.node, columns.found(warp.rank()), work.end);
+    for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
+      const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
+      sum_g(ctx, warp, p, half, rhs, work.node, columns, list, [&](std::int64_t j, const pair& g) {
+        p.publish(ctx, half, rhs, p.rows + work.node.first + j, g);
+      });
+    }
+    const std::int64_t mine = columns.served(0, warp.rank());
+    if (mine < work.end) {
+      p.reset(ctx, shared.start, shared.sharer, pair_of_lane, p.rows + work.node.first + mine);
+    }
+  }
+
+  /// Solves for the rows [begin, end) of the panel. `is_tile`: other blocks hand g over.
+  template <class Context, class Team>
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, shared_storage& shared, const params& p,
+                                  const supernode& node, std::int64_t begin, std::int64_t end, bool is_tile) {
+    const auto memory = pack_memory<Scalar>::template of<space>(ctx, team, p.tile_bytes);
+    std::uint64_t* const arrival = &shared.arrivals[team.number()];
+    const std::uint32_t half = shared.start.half;
+    const pack_range packs = p.packs_of(shared.sharer);
+    pack_panel<Scalar> part(node.columns, begin, end);
+    part.stride = is_tile ? tile_stride(part.columns) : 0;
+    if (packs.first < packs.end) {  // otherwise nobody waits for the copy
+      copy_part(ctx, team, p.panels, node.panel, part, memory.panel, arrival);
+    }
+    const auto& warp = team.warp();
+    const int lane = warp.rank();
+    const int k = part.columns;
+    const int octets = static_cast<int>(simt::ceil_div(part.end - part.begin, octet_rows));
+    const warp_share share(octets, Team::size / 32, team.warp_number());
+    const int pair_of_lane = lane % pack_pairs;
+    const warp_batches columns{team.warp_number() * octet_rows, Team::size / pack_pairs, k};
+    contribution_list list{};
+    if (!is_tile) {
+      list = column_list(ctx, p, node, columns.found(lane), k);
+    }
+    // The octets of the warp in one round.
+    const auto octets_of = [&](int round) {
+      return warp_batches{
+          part.begin + (share.group + round * warp_batches::capacity * share.groups) * octet_rows,
+          share.groups * octet_rows, part.end};
+    };
+    const int rounds = static_cast<int>(simt::ceil_div(octets, warp_batches::capacity * share.groups));
+    contribution_list below = below_list(ctx, p, node, part, octets_of(0).found(lane));
+    for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
+      const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
+      bool finite = true;
+      const auto keep = [&](std::int64_t j, const pair& g) {
+        finite = finite && is_finite(g);
+        pair_at(memory.pack, static_cast<int>(j), pair_of_lane) = g;
+      };
+      if (is_tile) {
+        poll_g(ctx, p, half, rhs, node, columns, lane, keep);
+      } else {
+        sum_g(ctx, warp, p, half, rhs, node, columns, list, keep);
       }
-      return;
+      const int padding = static_cast<int>(columns.served(0, lane));
+      if (padding < (4 - k % 4) % 4) {
+        pair_at(memory.pack, k + padding, pair_of_lane) = pair{};
+      }
+      if (pack == packs.first) {
+        wait_part(ctx, team, part, arrival);
+      }
+      const bool all_finite = !any_in_team(team, shared.votes, !finite);
+      for (int round = 0; round < rounds; ++round) {
+        const warp_batches taken = octets_of(round);
+        if (rounds > 1 && (round > 0 || pack > packs.first)) {
+          below = below_list(ctx, p, node, part, taken.found(lane));
+        }
+        for (int u = 0; u < warp_batches::capacity; ++u) {
+          if (!taken.has_batch(u) && share.parts == 1) {
+            break;
+          }
+          const contribution_list to_row = below.of_lane(warp, warp_batches::finder(u, lane));
+          const auto seen = to_row.try_load(ctx, p, half, rhs);
+          const int first = static_cast<int>(taken.first + u * taken.step);
+          const int mine = static_cast<int>(taken.served(u, lane));
+          pair sums[1] = {};
+          if (taken.has_batch(u)) {
+            const int last = first + octet_rows - 1;
+            multiply_octets(ctx, warp, share, 1, last < k ? last : k, all_finite, memory.pack,
+                            row_factors(p, node, part, first, mine), sums);
+          }
+          const pair sum = add_parts(team, share, memory.products, sums[0]);
+          if (share.part == 0 && mine < part.end) {
+            finish(ctx, p, half, rhs, node, part.skipped + mine, to_row, seen, sum, memory.pack);
+          }
+          if (share.parts > 1) {
+            break;  // a group has at most one octet
+          }
+        }
+      }
+      team.sync();
     }
-    if (work.kind == task_kind::sums) {
-      sum(ctx, shared, p, work);
-      return;
+    for (std::int64_t i = (begin > k ? begin : k) + team.rank() / pack_pairs; i < end;
+         i += Team::size / pack_pairs) {
+      p.reset(ctx, shared.start, shared.sharer, pair_of_lane, node.rows_begin + i - k);
     }
-    block_team<Context, block_threads> team(ctx);
-    solve(ctx, team, team.warp().index(), shared, p, work.node, work.begin, work.end,
-          work.kind == task_kind::tile, memory_type::template of_block<space>(ctx, p.tile_bytes),
-          &shared.arrivals[0], shared.votes);
   }
 
  private:
@@ -98,28 +179,6 @@ struct pack_forward_agent {
     return contribution_list::open(ctx, p, column < end ? p.sum_number(node, column) : -1);
   }
 
-  /// Hands over g of the columns [begin, end) of the supernode.
-  template <class Context>
-  SPTRSV_DEVICE static void sum(Context& ctx, const shared_storage& shared, const params& p,
-                                const task& work) {
-    const std::uint32_t half = shared.start.half;
-    const pack_range packs = p.packs_of(shared.sharer);
-    const auto warp = ctx.template group<32>();
-    const int pair_of_lane = warp.rank() % pack_pairs;
-    const warp_batches columns{work.begin + warp.index() * octet_rows, sum_columns, work.end};
-    const auto list = column_list(ctx, p, work.node, columns.found(warp.rank()), work.end);
-    for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
-      const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
-      sum_g(ctx, warp, p, half, rhs, work.node, columns, list, [&](std::int64_t j, const pair& g) {
-        p.publish(ctx, half, rhs, p.rows + work.node.first + j, g);
-      });
-    }
-    const std::int64_t mine = columns.served(0, warp.rank());
-    if (mine < work.end) {
-      p.reset(ctx, shared.start, shared.sharer, pair_of_lane, p.rows + work.node.first + mine);
-    }
-  }
-
   /// The factors of a row of the panel, as multiply_octets takes them.
   struct row_factors {
     static constexpr int dense_begin = 0;
@@ -146,95 +205,6 @@ struct pack_forward_agent {
       return j < length && p.of.depends(ctx, node, row, j);
     }
   };
-
-  /// Solves for the rows [begin, end) of the panel. `polls_g`: other blocks hand g over. `warp_index`: number
-  /// of the warp in its team.
-  template <class Context, class Team>
-  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
-                                  const params& p, const supernode& node, std::int64_t begin,
-                                  std::int64_t end, bool polls_g, const memory_type& memory,
-                                  std::uint64_t* arrival, bool* votes) {
-    const std::uint32_t half = shared.start.half;
-    const pack_range packs = p.packs_of(shared.sharer);
-    pack_panel<Scalar> part(node.columns, begin, end);
-    part.stride = polls_g ? tile_stride(part.columns) : 0;
-    if (packs.first < packs.end) {  // otherwise nobody waits for the copy
-      copy_part(ctx, team, warp_index, p.panels, node.panel, part, memory.panel, arrival);
-    }
-    const auto& warp = team.warp();
-    const int lane = warp.rank();
-    const int k = part.columns;
-    const int octets = static_cast<int>(simt::ceil_div(part.end - part.begin, octet_rows));
-    const warp_share share(octets, Team::size / 32, warp_index);
-    const int pair_of_lane = lane % pack_pairs;
-    const warp_batches columns{warp_index * octet_rows, Team::size / pack_pairs, k};
-    contribution_list list{};
-    if (!polls_g) {
-      list = column_list(ctx, p, node, columns.found(lane), k);
-    }
-    // The octets of the warp in one round.
-    const auto octets_of = [&](int round) {
-      return warp_batches{
-          part.begin + (share.group + round * warp_batches::capacity * share.groups) * octet_rows,
-          share.groups * octet_rows, part.end};
-    };
-    const int rounds = static_cast<int>(simt::ceil_div(octets, warp_batches::capacity * share.groups));
-    contribution_list below = below_list(ctx, p, node, part, octets_of(0).found(lane));
-    for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
-      const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
-      bool finite = true;
-      const auto keep = [&](std::int64_t j, const pair& g) {
-        finite = finite && is_finite(g);
-        pair_at(memory.pack, static_cast<int>(j), pair_of_lane) = g;
-      };
-      if (polls_g) {
-        poll_g(ctx, p, half, rhs, node, columns, lane, keep);
-      } else {
-        sum_g(ctx, warp, p, half, rhs, node, columns, list, keep);
-      }
-      const int padding = static_cast<int>(columns.served(0, lane));
-      if (padding < (4 - k % 4) % 4) {
-        pair_at(memory.pack, k + padding, pair_of_lane) = pair{};
-      }
-      if (pack == packs.first) {
-        wait_part(ctx, warp_index, part, arrival);
-      }
-      const bool all_finite = !any_in_team(team, votes, !finite);
-      for (int round = 0; round < rounds; ++round) {
-        const warp_batches taken = octets_of(round);
-        if (rounds > 1 && (round > 0 || pack > packs.first)) {
-          below = below_list(ctx, p, node, part, taken.found(lane));
-        }
-        for (int u = 0; u < warp_batches::capacity; ++u) {
-          if (!taken.has_batch(u) && share.parts == 1) {
-            break;
-          }
-          const contribution_list to_row = below.of_lane(warp, warp_batches::finder(u, lane));
-          const auto seen = to_row.try_load(ctx, p, half, rhs);
-          const int first = static_cast<int>(taken.first + u * taken.step);
-          const int mine = static_cast<int>(taken.served(u, lane));
-          pair sums[1] = {};
-          if (taken.has_batch(u)) {
-            const int last = first + octet_rows - 1;
-            multiply_octets(ctx, warp, share, 1, last < k ? last : k, all_finite, memory.pack,
-                            row_factors(p, node, part, first, mine), sums);
-          }
-          const pair sum = add_parts(team, share, memory.products, sums[0]);
-          if (share.part == 0 && mine < part.end) {
-            finish(ctx, p, half, rhs, node, part.skipped + mine, to_row, seen, sum, memory.pack);
-          }
-          if (share.parts > 1) {
-            break;  // a group has at most one octet
-          }
-        }
-      }
-      team.sync();
-    }
-    for (std::int64_t i = (begin > k ? begin : k) + team.rank() / pack_pairs; i < end;
-         i += Team::size / pack_pairs) {
-      p.reset(ctx, shared.start, shared.sharer, pair_of_lane, node.rows_begin + i - k);
-    }
-  }
 
   /// Finds the contributions to a row of the panel below the diagonal block.
   template <class Context>
