@@ -1066,7 +1066,7 @@ ERRORS = (
         "supernodal",
         Edit(
             SN + "solve/forward_agent.hpp",
-            "p.buffers.reset(ctx, half ^ 1u, node.rows_begin + i - k, start.rhs_to_reset, 0, 1);",
+            "p.buffers.reset(ctx, half ^ 1u, node.rows_begin + i - k, shared.start.rhs_to_reset, 0, 1);",
             "",
         ),
     ),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "sptrsv/detail/base/array_of.hpp"
@@ -115,6 +116,18 @@ SPTRSV_DEVICE void copy_panel(Context& ctx, const Scalar* panels, std::int64_t b
 template <class Scalar>
 SPTRSV_DEVICE const Scalar* copied_panel(std::int64_t begin, const unsigned char* space) {
   return reinterpret_cast<const Scalar*>(space + begin * static_cast<std::int64_t>(sizeof(Scalar)) % 16);
+}
+
+/// Begins to copy entries [begin, end) of the panels to the team's share of dynamic shared memory. Returns
+/// where the first one will be. The first warp of the team waits for `arrival`.
+template <class Context, class Team, class Params>
+SPTRSV_DEVICE auto copy_rows(Context& ctx, const Team& team, const Params& p, std::int64_t begin,
+                             std::int64_t end, std::uint64_t* arrival) {
+  auto* const space = static_cast<unsigned char*>(ctx.dynamic_shared()) + team.number() * p.warp_bytes;
+  if (team.warp_number() == 0) {
+    copy_panel(ctx, p.panels, begin, end, space, arrival, team.warp().rank());
+  }
+  return copied_panel<std::decay_t<decltype(*p.panels)>>(begin, space);
 }
 
 /// Parameters of a solve in either direction.
