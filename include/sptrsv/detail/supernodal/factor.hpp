@@ -82,7 +82,6 @@ class factor {
   [[nodiscard]] bool backward() const { return backward_; }
   /// Returns whether column j of C stands for row size - 1 - j of the system, instead of row j.
   [[nodiscard]] bool mirrored() const { return mirrored_; }
-  [[nodiscard]] bool is_nested() const { return fundamental_.is_nested; }
   [[nodiscard]] std::int64_t fundamental_count() const { return fundamental_.count; }
   [[nodiscard]] const supernode_tree<Index>& tree() const { return tree_; }
   /// Returns the number of entries, the diagonal included unless it is unit.

@@ -71,14 +71,14 @@ struct alignas(16) forest_node {
 /// The forests as kernels see them.
 template <class Offset>
 struct forests_view {
-  const forest* forests;
+  forest* forests;
   std::int64_t count;
-  const forest_product* products;   ///< forward: by item, in the order of levels and rows
-  const forest_column* columns;     ///< backward: by item, in the order of levels
-  const forest_node* nodes;         ///< backward: by supernode
-  const std::uint16_t* local_rows;  ///< backward: by row of the lists of rows of forests
-  const std::int32_t* level_begin;  ///< by level: its first item, counted from that of the forest
-  const Offset* outside_rows;       ///< by outside row: its number in the lists of rows
+  forest_product* products;   ///< forward: by item, in the order of levels and rows
+  forest_column* columns;     ///< backward: by item, in the order of levels
+  forest_node* nodes;         ///< backward: by supernode
+  std::uint16_t* local_rows;  ///< backward: by row of the lists of rows of forests
+  std::int32_t* level_begin;  ///< by level: its first item, counted from that of the forest
+  Offset* outside_rows;       ///< by outside row: its number in the lists of rows
 };
 
 /// The shared memory of a forest: its arrays one after the other.

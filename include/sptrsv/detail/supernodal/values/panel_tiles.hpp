@@ -29,7 +29,6 @@ class panel_tiles {
         height_(static_cast<int>(node_.height())) {}
 
   [[nodiscard]] SPTRSV_DEVICE int columns() const { return columns_; }
-  [[nodiscard]] SPTRSV_DEVICE int height() const { return height_; }
 
   /// Opens the columns [begin, end) of the panel in the stored matrix, at the word that has row `row`.
   SPTRSV_DEVICE void open_columns(column* columns, int begin, int end, int row) {
