@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The supernodes of a system and how their panels lie in memory.
 //
-// The system is C x = b (forward) or C^T x = b (backward), where C is lower triangular. Supernode s has the
-// columns first[s] ... first[s + 1] - 1 of C, k of them, and the rows of the list rows[rows_begin[s]] ...
-// rows[rows_begin[s + 1] - 1] below them, r of them. With C_JJ = D (I + N), where D is the diagonal, and V =
-// inv(I + N), its panel holds, row by row,
+// The system is C x = alpha b (forward) or C^T x = alpha b (backward), where C is lower triangular. Supernode
+// s has the columns first[s] ... first[s + 1] - 1 of C, named J, k of them, and the rows of the list
+// rows[rows_begin[s]] ... rows[rows_begin[s + 1] - 1] below them, named R, r of them. With C_JJ = D (I + N),
+// where D is the diagonal, and V = inv(I + N), its panel holds, row by row,
 //
 //   the strictly lower triangle of V   k rows of 0, 1, ..., k - 1 entries
 //   -C_RJ V                            r rows of k entries
+//
+// Forward, C_JJ x_J = f_J, where f is alpha b and the sum of the contributions -C_RJ x_J of other supernodes:
+//
+//   g = inv(D) f_J      x_J = V g      contribution to the rows R = -C_RJ V g
+//
+// Backward, C_JJ^T x_J = alpha b_J - C_RJ^T x_R. With z, which is alpha b_J and below it x_R, and P, which is
+// V and below it -C_RJ V:
+//
+//   x_J = inv(D) P^T z
 #pragma once
 
 #include <cstdint>

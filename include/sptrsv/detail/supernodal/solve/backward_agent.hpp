@@ -12,7 +12,8 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// Solves up to `Columns` right-hand sides in one sweep. For a supernode J with the rows R below it:
+/// Solves up to `Columns` right-hand sides in one sweep. For a supernode with the columns J and the rows R
+/// below it, in the letters of panels.hpp:
 ///
 ///   1. Begin to copy the panel to shared memory.
 ///   2. For each row of the panel: z = alpha b in the diagonal block, and x below it, which other supernodes

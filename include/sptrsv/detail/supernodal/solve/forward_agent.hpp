@@ -13,7 +13,8 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// Solves up to `Columns` right-hand sides in one sweep. For a supernode J with the rows R below it:
+/// Solves up to `Columns` right-hand sides in one sweep. For a supernode with the columns J and the rows R
+/// below it, in the letters of panels.hpp:
 ///
 ///   1. Begin to copy the panel to shared memory, and load what else does not depend on other supernodes.
 ///   2. For each column: f = alpha b + the contributions of other supernodes; g = f / pivot. All g of the
