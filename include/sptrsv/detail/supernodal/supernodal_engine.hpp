@@ -50,8 +50,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
         a, form, policy.max_growth, on, resource,
         [&](const supernode_tree& tree, bool backward, const supernodal::supernodes<Index>& of) {
           backward_ = backward;
-          made = make_plan(tree, on);
-          set_plan(made, tree, of, on, resource);
+          make_plan(made, tree, of, on, resource);
         });
     backward_ = factor_->backward();
     factor_->end_planning();
@@ -64,17 +63,14 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     factor_ = other.factor_;
     backward_ = !other.backward_;
     conjugates_vectors_ = other.conjugates_vectors_ != (operation == op::conj_transpose);
-    try {
-      factor_->resume_planning(on, resource);
-      if (factor_->size() > 0) {
-        supernodal::host_plan made = make_plan(factor_->tree(), on);
-        set_plan(made, factor_->tree(), factor_->structure(), on, resource);
-        on.synchronize();
-      }
-      factor_->end_planning();
-    } catch (...) {
-      factor_->end_planning();  // `other` lives on, and shall not hold what this plan needed
-      throw;
+    // `other` lives on, and shall not hold what this plan needed, also if planning fails.
+    const auto end = [](factor* of) { of->end_planning(); };
+    const std::unique_ptr<factor, decltype(end)> planning(factor_.get(), end);
+    factor_->resume_planning(on, resource);
+    if (factor_->size() > 0) {
+      supernodal::host_plan made;
+      make_plan(made, factor_->tree(), factor_->structure(), on, resource);
+      on.synchronize();
     }
   }
 
@@ -177,14 +173,17 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
         pack_space_(pack_space::of(static_cast<std::int64_t>(on.shared_limit()) -
                                    static_shared<pack_forward_agent, pack_backward_agent>)) {}
 
-  /// Plans on the host, for a tree of at least one supernode.
-  [[nodiscard]] supernodal::host_plan make_plan(const supernode_tree& tree, const Executor& on) const {
-    auto made =
+  /// Plans for a tree of at least one supernode; the supernodes are `of`. `made` gets the plan on the host,
+  /// and stays as it is until a call synchronises. Only enqueues.
+  void make_plan(supernodal::host_plan& made, const supernode_tree& tree,
+                 const supernodal::supernodes<Index>& of, const Executor& on, memory_resource& resource) {
+    made =
         supernodal::host_plan::of<Scalar, Index, Offset>(tree, backward_, space_, pack_space_, has_packs());
     if (has_packs()) {
       made.pack_tasks.sharers = find_sharers(static_cast<std::int64_t>(made.pack_tasks.tasks.size()), on);
     }
-    return made;
+    plan_ = {};  // gives its memory back first
+    plan_ = {made, tree, of, backward_, has_packs(), on, resource};
   }
 
   /// Returns how many blocks share the packs of each of `tasks` tasks. A small tree has fewer tasks than the
@@ -195,14 +194,6 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
                                             : on.template resident_blocks<pack_forward_agent>(shared);
     return static_cast<std::uint32_t>(std::clamp(Tuning::pack_sharing * resident / tasks, std::int64_t{1},
                                                  supernodal::pack_count(max_rhs_)));
-  }
-
-  /// Brings a plan for `tree`, whose supernodes are `of`, to the device. `made` stays as it is until a call
-  /// synchronises. Only enqueues.
-  void set_plan(supernodal::host_plan& made, const supernode_tree& tree,
-                const supernodal::supernodes<Index>& of, const Executor& on, memory_resource& resource) {
-    plan_ = {};  // gives its memory back first
-    plan_ = {made, tree, of, backward_, has_packs(), on, resource};
   }
 
   /// Returns the column of C for a substitution index, or the reverse.
