@@ -2,6 +2,7 @@
 // The kernel that solves C^T x = alpha b, supernode by supernode, from the roots of the tree to its leaves.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "sptrsv/detail/base/array_of.hpp"
@@ -25,7 +26,7 @@ namespace sptrsv::detail::supernodal {
 /// A large panel is shared by tiles of the rows of its diagonal block and strips of the columns below it.
 /// They hand over their sums to the last strips, which do steps 4 and 5. These have the rows of the parent,
 /// so that one hop lies between the parent's x and the supernode's. A component of x is stored after all
-/// tiles of its supernode have read b, so x may be b. The last blocks solve forests; see forest_solver.
+/// tiles of its supernode have read b, so x may be b. The last blocks solve forests; see backward_forest.
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 ///
@@ -42,8 +43,8 @@ struct backward_agent {
   static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);
   static_assert(Tuning::max_width <= block_threads,
                 "supernodal_tuning: max_width must not be larger than block_threads");
-  using forests = forest_solver<Tuning, Scalar, Index, Offset, true, Params>;
-  static constexpr int arrival_count = warps > forests::arrivals ? warps : forests::arrivals;
+  using forests = backward_forest<Tuning, Scalar, Index, Offset, Params>;
+  static constexpr int arrival_count = std::max(warps, forests::memory::arrivals);
   struct shared_storage {
     array_of<std::uint64_t, arrival_count> arrivals;
     block_start start;
@@ -64,7 +65,7 @@ struct backward_agent {
   template <class Context>
   SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block >= p.task_count) {
-      forests::run(ctx, p, shared.start, shared.start.block - p.task_count, shared.arrivals);
+      solve_forest<forests>(ctx, p, shared.start, shared.start.block - p.task_count, shared.arrivals);
       return;
     }
     const task work = ctx.load_constant(p.tasks + shared.start.block);

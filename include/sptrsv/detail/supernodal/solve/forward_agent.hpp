@@ -2,6 +2,7 @@
 // The kernel that solves C x = alpha b, supernode by supernode, from the leaves of the tree to its roots.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "sptrsv/detail/base/array_of.hpp"
@@ -28,7 +29,7 @@ namespace sptrsv::detail::supernodal {
 /// that has the row as a column. A large panel is shared by tiles. Each of them computes all g, so that no
 /// task stands between the contributions and the tiles, but takes alpha b from a task of kind `sums`, because
 /// x may be b. Where many contributions are added to a column, this task adds them, too. The first blocks
-/// solve forests; see forest_solver.
+/// solve forests; see forward_forest.
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 ///
@@ -41,8 +42,8 @@ struct forward_agent {
   static constexpr int warps = block_threads / 32;
   static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);
   static constexpr int capacity = Tuning::max_width > block_threads ? Tuning::max_width : block_threads;
-  using forests = forest_solver<Tuning, Scalar, Index, Offset, false, Params>;
-  static constexpr int arrival_count = warps > forests::arrivals ? warps : forests::arrivals;
+  using forests = forward_forest<Tuning, Scalar, Index, Offset, Params>;
+  static constexpr int arrival_count = std::max(warps, forests::memory::arrivals);
   struct shared_storage {
     array_of<std::uint64_t, arrival_count> arrivals;
     block_start start;
@@ -62,7 +63,7 @@ struct forward_agent {
   template <class Context>
   SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block < p.forests.count) {
-      forests::run(ctx, p, shared.start, shared.start.block, shared.arrivals);
+      solve_forest<forests>(ctx, p, shared.start, shared.start.block, shared.arrivals);
       return;
     }
     const task work = ctx.load_constant(p.tasks + shared.start.block - p.forests.count);
