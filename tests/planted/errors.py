@@ -1158,7 +1158,7 @@ ERRORS = (
         "descendants of a supernode between it and the root do not learn of a merge",
         "structure",
         "supernodal_merge",
-        Edit(SN + "analysis/merge_agent.hpp", "a = ctx.load_constant(state.parent + a)", "a = node"),
+        Edit(SN + "analysis/merge_agent.hpp", "a = ctx.load_constant(state.of.parent + a)", "a = node"),
     ),
     error(
         "a supernode is merged although its parent lacks one of its rows",

@@ -64,35 +64,43 @@ struct mark_fundamental {
   }
 };
 
+/// The fundamental supernodes as kernels see them; see fundamental_supernodes.
+template <class Index>
+struct fundamental_view {
+  std::int64_t count;
+  Index* begun;           ///< by column, size + 1: how many supernodes begin before it
+  Index* first;           ///< by supernode, count + 1
+  Index* row_count;       ///< by supernode
+  Index* parent;          ///< by supernode; -1: none
+  unsigned char* nested;  ///< by supernode
+};
+
 /// Writes what is known of each fundamental supernode from its first and its last column. Runs once per
 /// column and once for the end.
 template <class Index, class Offset>
 struct describe_fundamental {
   column_view<Index, Offset> c;
-  const Index* begun;  ///< by column, size + 1: how many supernodes begin before it
-  Index* first;        ///< by supernode, count + 1
-  Index* row_count;    ///< by supernode
-  Index* parent;       ///< by supernode; -1: none
+  fundamental_view<Index> f;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
-    const Index before = ctx.load_constant(begun + column);
+    const Index before = ctx.load_constant(f.begun + column);
     if (column == c.size) {
-      ctx.store(first + before, static_cast<Index>(column));
+      ctx.store(f.first + before, static_cast<Index>(column));
       return;
     }
-    const Index after = ctx.load_constant(begun + column + 1);
+    const Index after = ctx.load_constant(f.begun + column + 1);
     if (after > before) {
-      ctx.store(first + before, static_cast<Index>(column));
+      ctx.store(f.first + before, static_cast<Index>(column));
     }
-    if (column + 1 == c.size || ctx.load_constant(begun + column + 2) > after) {
+    if (column + 1 == c.size || ctx.load_constant(f.begun + column + 2) > after) {
       const std::int64_t rows = c.count(ctx, column);
       Index above = -1;
       if (rows > 0) {
-        above = static_cast<Index>(ctx.load_constant(begun + c.row(ctx, c.begin(ctx, column), 0) + 1) - 1);
+        above = static_cast<Index>(ctx.load_constant(f.begun + c.row(ctx, c.begin(ctx, column), 0) + 1) - 1);
       }
-      ctx.store(row_count + after - 1, static_cast<Index>(rows));
-      ctx.store(parent + after - 1, above);
+      ctx.store(f.row_count + after - 1, static_cast<Index>(rows));
+      ctx.store(f.parent + after - 1, above);
     }
   }
 };
@@ -102,18 +110,16 @@ struct describe_fundamental {
 template <class Index, class Offset>
 struct mark_nested {
   column_view<Index, Offset> c;
-  const Index* first;
-  const Index* parent;
-  unsigned char* nested;      ///< by supernode
+  fundamental_view<Index> f;
   std::uint64_t* not_nested;  ///< raised if there is another one
 
   template <class Context, class Tile>
-  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t f) const {
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t s) const {
     bool is_nested = true;
-    const std::int64_t above = ctx.load_constant(parent + f);
+    const std::int64_t above = ctx.load_constant(f.parent + s);
     if (above >= 0) {
-      const std::int64_t last = static_cast<std::int64_t>(ctx.load_constant(first + f + 1)) - 1;
-      const std::int64_t end = ctx.load_constant(first + above + 1);
+      const std::int64_t last = static_cast<std::int64_t>(ctx.load_constant(f.first + s + 1)) - 1;
+      const std::int64_t end = ctx.load_constant(f.first + above + 1);
       const std::int64_t begin = c.begin(ctx, last);
       const std::int64_t count = c.count(ctx, last);
       const std::int64_t parent_begin = c.begin(ctx, end - 1);
@@ -130,7 +136,7 @@ struct mark_nested {
       }
     }
     if (tile.rank() == 0) {
-      ctx.store(nested + f, static_cast<unsigned char>(is_nested ? 1 : 0));
+      ctx.store(f.nested + s, static_cast<unsigned char>(is_nested ? 1 : 0));
       if (!is_nested) {
         ctx.store_relaxed(not_nested, std::uint64_t{1});
       }
@@ -151,13 +157,13 @@ struct mark_nested {
 template <class Index, class Offset>
 struct count_row_entries {
   column_view<Index, Offset> c;
-  const Index* first;
+  fundamental_view<Index> f;
   Index* entries;  ///< by row
 
   template <class Context, class Tile>
-  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t f) const {
-    const std::int64_t begin = ctx.load_constant(first + f);
-    const std::int64_t end = ctx.load_constant(first + f + 1);
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t s) const {
+    const std::int64_t begin = ctx.load_constant(f.first + s);
+    const std::int64_t end = ctx.load_constant(f.first + s + 1);
     for (std::int64_t row = begin + 1 + tile.rank(); row < end; row += Tile::lanes) {
       ctx.reduce_add(entries + row, static_cast<Index>(row - begin));
     }
@@ -175,12 +181,15 @@ struct device_fundamental {
   std::int64_t count = 0;
   bool is_nested = true;  ///< whether the pattern is that of a complete factor
   longest_of longest;
-  buffer<Index> begun;           ///< by column, size + 1: how many supernodes begin before it
-  buffer<Index> first;           ///< by supernode, count + 1
-  buffer<Index> row_count;       ///< by supernode
-  buffer<Index> parent;          ///< by supernode
-  buffer<unsigned char> nested;  ///< by supernode
+  buffer<Index> begun;  ///< these as in fundamental_view
+  buffer<Index> first;
+  buffer<Index> row_count;
+  buffer<Index> parent;
+  buffer<unsigned char> nested;
 
+  [[nodiscard]] fundamental_view<Index> view() const {
+    return {count, begun.data(), first.data(), row_count.data(), parent.data(), nested.data()};
+  }
   /// Gives back all but what values need.
   void end_analysis() {
     begun = {};
@@ -234,18 +243,14 @@ device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& column
   };
   const auto found = make_buffer<results>(1, on, resource);
   on.fill_bytes(found.data(), 0, found.bytes());
-  simt::for_each(on, c.size + 1,
-                 describe_fundamental<Index, Offset>{c, f.begun.data(), f.first.data(), f.row_count.data(),
-                                                     f.parent.data()});
+  simt::for_each(on, c.size + 1, describe_fundamental<Index, Offset>{c, f.view()});
   simt::for_each_by_tile<lanes_per_column>(
-      on, f.count,
-      mark_nested<Index, Offset>{c, f.first.data(), f.parent.data(), f.nested.data(),
-                                 &found.data()->not_nested});
+      on, f.count, mark_nested<Index, Offset>{c, f.view(), &found.data()->not_nested});
   if (known.row < 0) {
     const auto row_entries = make_buffer<Index>(c.size, on, resource);
     on.fill_bytes(row_entries.data(), 0, row_entries.bytes());
     simt::for_each_by_tile<lanes_per_column>(
-        on, f.count, count_row_entries<Index, Offset>{c, f.first.data(), row_entries.data()});
+        on, f.count, count_row_entries<Index, Offset>{c, f.view(), row_entries.data()});
     simt::find_largest(on, c.size, array_kernels::element_of<Index>{row_entries.data()},
                        &found.data()->longest_row);
   }

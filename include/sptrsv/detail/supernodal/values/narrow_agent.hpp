@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/supernodal/analysis/stored_values.hpp"
 #include "sptrsv/detail/supernodal/values/norms.hpp"
-#include "sptrsv/detail/supernodal/values/stored_panels.hpp"
 
 namespace sptrsv::detail::supernodal {
 

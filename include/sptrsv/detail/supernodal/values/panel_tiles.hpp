@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/supernodal/values/stored_panels.hpp"
+#include "sptrsv/detail/supernodal/analysis/stored_values.hpp"
 
 namespace sptrsv::detail::supernodal {
 

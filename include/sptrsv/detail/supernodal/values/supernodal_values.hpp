@@ -20,12 +20,10 @@ namespace sptrsv::detail::supernodal {
 /// 1, and says that none has grown. Runs once per column, at least once; a supernode has at least one column.
 template <class Scalar, class Index, class Offset>
 struct start_values {
-  stored_values<Scalar, Index, Offset> stored;
-  row_masks<Index> masks;
+  stored_panels<Scalar, Index, Offset> from;
   std::int64_t columns;
   Scalar* pivots;  ///< null: the diagonal is unit
   block_norms<real_t<Scalar>>* norms;
-  std::int64_t supernodes;
   std::int64_t* first_grown;
 
   template <class Context>
@@ -33,13 +31,14 @@ struct start_values {
     if (pivots != nullptr && column < columns) {
       std::int64_t fundamental = 0;
       std::int64_t begin = 0;
-      if (stored.shift != nullptr) {
-        fundamental = triangle_kernels::major_of(ctx, masks.first, masks.fundamental_count, column);
-        begin = ctx.load_constant(masks.first + fundamental);
+      if (from.stored.shift != nullptr) {
+        fundamental = triangle_kernels::major_of(ctx, from.masks.first, from.masks.fundamental_count, column);
+        begin = ctx.load_constant(from.masks.first + fundamental);
       }
-      ctx.store(pivots + column, stored.pivot(ctx, column, stored.open(ctx, column, fundamental, begin)));
+      const auto opened = from.stored.open(ctx, column, fundamental, begin);
+      ctx.store(pivots + column, from.stored.pivot(ctx, column, opened));
     }
-    if (column < supernodes) {
+    if (column < from.of.count) {
       ctx.store(norms + column, block_norms<real_t<Scalar>>::of_one());
     }
     if (column == 0) {
@@ -85,8 +84,8 @@ class panel_values {
               const row_masks<Index>& masks, real max_growth, std::int64_t last, const Executor& on) {
     const stored_panels<Scalar, Index, Offset> from{of, masks, stored, diagonal_.diagonal()};
     simt::for_each(on, std::max<std::int64_t>(columns_, 1),
-                   start_values<Scalar, Index, Offset>{stored, masks, columns_, diagonal_.diagonal(),
-                                                       norms_.data(), of.count, first_grown_.data()});
+                   start_values<Scalar, Index, Offset>{from, columns_, diagonal_.diagonal(), norms_.data(),
+                                                       first_grown_.data()});
     on.template launch<narrow>(simt::block_count(of.count, narrow::warps),
                                {from, panels_.data(), norms_.data()});
     const auto launch = [&](auto agent, const panel_part* list, std::int64_t blocks, auto rest) {
