@@ -16,10 +16,8 @@ namespace sptrsv::detail::supernodal {
 /// contributions to the outside rows of a forest reach sums.
 template <class Offset>
 struct sum_numbers {
-  const forest* forests;
-  std::int64_t forest_count;   ///< 0: supernodes in forests have sums, too
-  const Offset* outside_rows;  ///< by outside row: its number in the lists of rows
-  std::int64_t rows;           ///< in all lists of rows
+  forests_view<Offset> forests;  ///< none: supernodes in forests have sums, too
+  std::int64_t rows;             ///< in all lists of rows
   std::int64_t sums;
   std::int64_t contributions;
 
@@ -28,14 +26,9 @@ struct sum_numbers {
   static sum_numbers of(const forest_list* list, const forests_view<Offset>& view, std::int64_t size,
                         std::int64_t rows) {
     if (list == nullptr) {
-      return {nullptr, 0, nullptr, rows, size + rows, rows};
+      return {{}, rows, size + rows, rows};
     }
-    return {view.forests,
-            view.count,
-            view.outside_rows,
-            rows,
-            size + rows - list->items,
-            rows - list->rows + list->outside_rows};
+    return {view, rows, size + rows - list->items, rows - list->rows + list->outside_rows};
   }
 
   /// Returns the row of the lists of rows of a contribution. They are numbered in the order of these rows.
@@ -46,9 +39,9 @@ struct sum_numbers {
     if (number < 0) {
       return contribution;
     }
-    const forest f = ctx.load_constant(forests + number);
+    const forest f = ctx.load_constant(forests.forests + number);
     const std::int64_t t = contribution - f.contributions;
-    return t < f.outside_count ? std::int64_t{ctx.load_constant(outside_rows + f.outside + t)}
+    return t < f.outside_count ? std::int64_t{ctx.load_constant(forests.outside_rows + f.outside + t)}
                                : f.rows_begin + f.rows + t - f.outside_count;
   }
   /// Returns the number of the first sum of a supernode in no forest.
@@ -57,7 +50,7 @@ struct sum_numbers {
     const std::int64_t number = last_before(ctx, node.first, [](const forest& f) { return f.first; });
     std::int64_t skipped = 0;
     if (number >= 0) {
-      const forest f = ctx.load_constant(forests + number);
+      const forest f = ctx.load_constant(forests.forests + number);
       skipped = f.items + f.columns + f.rows;
     }
     return node.first + node.rows_begin - skipped;
@@ -68,10 +61,10 @@ struct sum_numbers {
   template <class Context, class Number>
   SPTRSV_DEVICE std::int64_t last_before(Context& ctx, std::int64_t i, const Number& number) const {
     std::int64_t low = -1;
-    std::int64_t high = forest_count;
+    std::int64_t high = forests.count;
     while (high - low > 1) {
       const std::int64_t middle = low + (high - low) / 2;
-      if (number(ctx.load_constant(forests + middle)) <= i) {
+      if (number(ctx.load_constant(forests.forests + middle)) <= i) {
         low = middle;
       } else {
         high = middle;
