@@ -41,13 +41,12 @@ struct pack_backward {
       const std::int64_t column =
           work.begin + (share.group + round * share.groups) * octet_rows + team.warp().rank() / pack_pairs;
       for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
-        const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
-        const pair mine = column < work.end && rhs.count > 0
-                              ? sum_of_tiles(ctx, p, half, rhs, work, column, share)
-                              : pair{};
+        const lane_rhs rhs = p.rhs_of(pack, pair_of_lane, half);
+        const pair mine =
+            column < work.end && rhs.count > 0 ? sum_of_tiles(ctx, p, rhs, work, column, share) : pair{};
         const pair total = add_parts(team, share, products, mine);
         if (column < work.end && share.part == 0) {
-          finish(ctx, p, half, rhs, work.node.first + column, total);
+          finish(ctx, p, rhs, work.node.first + column, total);
         }
         team.sync();
       }
@@ -85,22 +84,21 @@ struct pack_backward {
     const bool is_one_batch = part.end - part.begin <= rows_at_once;
     row_batch rows = take_rows(part.begin);
     typename flag::reading seen[row_batch::capacity];
-    rows.try_load(ctx, p, half, p.rhs_of(packs.first, pair_of_lane), seen);
+    rows.try_load(ctx, p, p.rhs_of(packs.first, pair_of_lane, half), seen);
     for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
-      const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
+      const lane_rhs rhs = p.rhs_of(pack, pair_of_lane, half);
       pair sums[column_factors::capacity] = {};
       for (int base = part.begin; base < part.end; base += rows_at_once) {
         const int count = part.end - base < rows_at_once ? part.end - base : rows_at_once;
         if (!is_one_batch && (pack > packs.first || base > part.begin)) {
           rows = take_rows(base);
-          rows.try_load(ctx, p, half, rhs, seen);
+          rows.try_load(ctx, p, rhs, seen);
         }
         bool finite = true;
         SPTRSV_UNROLL
         for (int u = 0; u < row_batch::capacity; ++u) {
           if (rows.has[u]) {
-            const pair z =
-                rows.is_below[u] ? p.wait(ctx, half, rhs, rows.column[u], seen[u]) : seen[u].value();
+            const pair z = rows.is_below[u] ? p.wait(ctx, rhs, rows.column[u], seen[u]) : seen[u].value();
             finite = finite && is_finite(z);
             pair_at(memory.pack, row_of_lane + u * (Team::size / pack_pairs), pair_of_lane) = z;
           }
@@ -113,7 +111,7 @@ struct pack_backward {
         }
         const bool all_finite = !any_in_team(team, shared.votes, !finite);
         if (is_one_batch) {  // for the next pack
-          rows.try_load(ctx, p, half, p.rhs_of(pack + packs.step, pair_of_lane), seen);
+          rows.try_load(ctx, p, p.rhs_of(pack + packs.step, pair_of_lane, half), seen);
         }
         factors.take_rows(base, count);
         multiply_octets(ctx, team.warp(), share, factors.octets, count, all_finite, memory.pack, factors,
@@ -125,9 +123,9 @@ struct pack_backward {
       for (int u = 0; u < column_factors::capacity; ++u) {
         if (share.part == 0 && factors.column[u] < k) {
           if (partials >= 0) {
-            p.publish(ctx, half, rhs, p.size + partials + factors.column[u], sums[u]);
+            p.publish(ctx, rhs, p.size + partials + factors.column[u], sums[u]);
           } else {
-            finish(ctx, p, half, rhs, node.first + factors.column[u], sums[u]);
+            finish(ctx, p, rhs, node.first + factors.column[u], sums[u]);
           }
         }
       }
@@ -144,19 +142,18 @@ struct pack_backward {
 
   /// Divides by the pivot, and hands over and stores components of x.
   template <class Context>
-  SPTRSV_DEVICE static void finish(Context& ctx, const params& p, std::uint32_t half, const lane_rhs& rhs,
-                                   std::int64_t column, const pair& sum) {
+  SPTRSV_DEVICE static void finish(Context& ctx, const params& p, const lane_rhs& rhs, std::int64_t column,
+                                   const pair& sum) {
     const auto pivot = p.pivot(ctx, column);
     const pair solved{{pivot(sum.of[0]), pivot(sum.of[1])}};
-    p.publish(ctx, half, rhs, column, solved);
-    p.store_x(ctx, column, rhs, half, p.size - 1 - column, solved);
+    p.publish(ctx, rhs, column, solved);
+    p.store_x(ctx, column, rhs, p.size - 1 - column, solved);
   }
 
   /// Returns the sum for a column over the tiles of the warp.
   template <class Context>
-  SPTRSV_DEVICE static pair sum_of_tiles(Context& ctx, const params& p, std::uint32_t half,
-                                         const lane_rhs& rhs, const task& work, std::int64_t column,
-                                         const warp_share& share) {
+  SPTRSV_DEVICE static pair sum_of_tiles(Context& ctx, const params& p, const lane_rhs& rhs, const task& work,
+                                         std::int64_t column, const warp_share& share) {
     constexpr int at_once = 8;
     const auto index = [&](int tile) { return p.size + work.partials + tile * work.node.columns + column; };
     pair total{};
@@ -165,13 +162,13 @@ struct pack_backward {
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const int tile = t + i * share.parts;
-        seen[i] = tile < work.tiles ? p.try_load(ctx, half, rhs, index(tile)) : flag::zero();
+        seen[i] = tile < work.tiles ? p.try_load(ctx, rhs, index(tile)) : flag::zero();
       }
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const int tile = t + i * share.parts;
         if (tile < work.tiles) {  // not p.wait(), which is slower where many values are waited for
-          total = total + flag::wait(ctx, p.component(half, rhs, index(tile)), seen[i]);
+          total = total + flag::wait(ctx, p.component(rhs, index(tile)), seen[i]);
         }
       }
     }
@@ -254,11 +251,11 @@ struct pack_backward {
     }
     /// Loads z once: x as it is seen, or alpha b.
     template <class Context>
-    SPTRSV_DEVICE void try_load(Context& ctx, const params& p, std::uint32_t half, const lane_rhs& rhs,
+    SPTRSV_DEVICE void try_load(Context& ctx, const params& p, const lane_rhs& rhs,
                                 typename flag::reading (&seen)[capacity]) const {
       SPTRSV_UNROLL
       for (int u = 0; u < capacity; ++u) {
-        seen[u] = is_below[u] ? p.try_load(ctx, half, rhs, column[u])
+        seen[u] = is_below[u] ? p.try_load(ctx, rhs, column[u])
                   : has[u]    ? bit_cast<typename flag::reading>(p.load_b(ctx, column[u], rhs))
                               : flag::zero();
       }

@@ -37,6 +37,7 @@ struct lane_rhs {
   std::int64_t first;  ///< number of the first one
   int pair;            ///< in the pack
   int count;           ///< 0 to 2: the last pack may have fewer than 8
+  std::uint32_t half;  ///< that of the double buffer that the solve writes
 };
 
 /// The packs that a block solves. The blocks of a task share the packs round-robin.
@@ -62,10 +63,10 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   unsigned long long* found_tickets;
 
   /// Returns the right-hand sides of a pack that a lane serves.
-  [[nodiscard]] SPTRSV_DEVICE lane_rhs rhs_of(std::int64_t pack, int lane_pair) const {
+  [[nodiscard]] SPTRSV_DEVICE lane_rhs rhs_of(std::int64_t pack, int lane_pair, std::uint32_t half) const {
     const std::int64_t first = pack * pack_width + 2 * lane_pair;
     const std::int64_t left = this->x.columns - first;
-    return {pack, first, lane_pair, left > 1 ? 2 : left > 0 ? 1 : 0};
+    return {pack, first, lane_pair, left > 1 ? 2 : left > 0 ? 1 : 0, half};
   }
   /// Returns the packs of a block, which is number `sharer` of its task.
   [[nodiscard]] SPTRSV_DEVICE pack_range packs_of(std::uint32_t sharer) const {
@@ -88,7 +89,7 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   }
   /// Stores the components of the solution for a column of C.
   template <class Context>
-  SPTRSV_DEVICE void store_x(Context& ctx, std::int64_t column, const lane_rhs& rhs, std::uint32_t half,
+  SPTRSV_DEVICE void store_x(Context& ctx, std::int64_t column, const lane_rhs& rhs,
                              std::int64_t substitution_index, const pair& v) const {
     Scalar* const at =
         this->x.data + this->row_of(column) * this->x.row_stride + rhs.first * this->x.column_stride;
@@ -97,29 +98,29 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
       if (c < rhs.count) {
         ctx.store(at + c * this->x.column_stride, this->of_vector(v.of[c]));
         if (!is_finite(v.of[c])) {
-          packs.record_nonfinite(ctx, half, substitution_index);
+          packs.record_nonfinite(ctx, rhs.half, substitution_index);
         }
       }
     }
   }
 
   /// Returns the address of a value that is handed over.
-  [[nodiscard]] SPTRSV_DEVICE typename pair_flag::word* component(std::uint32_t half, const lane_rhs& rhs,
+  [[nodiscard]] SPTRSV_DEVICE typename pair_flag::word* component(const lane_rhs& rhs,
                                                                   std::int64_t index) const {
-    return packs.component(half, rhs.pack, index * pack_pairs + rhs.pair);
+    return packs.component(rhs.half, rhs.pack, index * pack_pairs + rhs.pair);
   }
   /// Loads a value that another block hands over once; a known zero if the lane has no right-hand side.
   template <class Context>
-  SPTRSV_DEVICE typename pair_flag::reading try_load(Context& ctx, std::uint32_t half, const lane_rhs& rhs,
+  SPTRSV_DEVICE typename pair_flag::reading try_load(Context& ctx, const lane_rhs& rhs,
                                                      std::int64_t index) const {
-    return rhs.count > 0 ? pair_flag::try_load(ctx, component(half, rhs, index)) : pair_flag::zero();
+    return rhs.count > 0 ? pair_flag::try_load(ctx, component(rhs, index)) : pair_flag::zero();
   }
   /// Waits for a value that another block hands over.
   template <class Context>
-  SPTRSV_DEVICE pair wait(Context& ctx, std::uint32_t half, const lane_rhs& rhs, std::int64_t index,
+  SPTRSV_DEVICE pair wait(Context& ctx, const lane_rhs& rhs, std::int64_t index,
                           const typename pair_flag::reading& seen) const {
     // One loop for both words: the kernels wait in many places, and their code should stay small.
-    const auto* const at = component(half, rhs, index);
+    const auto* const at = component(rhs, index);
     auto found = seen;
     while (!pair_flag::is_known(found)) {
       ctx.pause(pair_flag::missing(at, found));
@@ -129,10 +130,9 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   }
   /// Hands a value over.
   template <class Context>
-  SPTRSV_DEVICE void publish(Context& ctx, std::uint32_t half, const lane_rhs& rhs, std::int64_t index,
-                             const pair& v) const {
+  SPTRSV_DEVICE void publish(Context& ctx, const lane_rhs& rhs, std::int64_t index, const pair& v) const {
     if (rhs.count > 0) {
-      pair_flag::publish(ctx, component(half, rhs, index), v);
+      pair_flag::publish(ctx, component(rhs, index), v);
     }
   }
   /// Marks a value pending in the other half of the double buffer, for one pair of each pack that falls to
