@@ -98,8 +98,8 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     p.warp_bytes = space_.warp_bytes;
     p.mirrored = factor_->mirrored();
     p.conjugated = conjugates_vectors_;
-    p.named = plan_.contributions.named();
-    p.sources = plan_.contributions.sources();
+    p.named = plan_.contributions.named.data();
+    p.sources = plan_.contributions.sources.data();
     p.rows = plan_.rows;
     p.buffers = scratch.sweep();
     p.alpha = conjugates_vectors_ ? conjugate(alpha) : alpha;

@@ -210,8 +210,8 @@ struct column_lists {
   }
 };
 
-/// The lanes that work on a row together.
-inline constexpr int lanes_per_row = 16;
+/// The lanes that work on a row, a column or a fundamental supernode together.
+inline constexpr int lanes_per_list = 16;
 
 /// Makes the lists of runs. `c` has rows. Synchronises.
 template <class Index, class Offset, class Executor>
@@ -223,13 +223,13 @@ column_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const
   const auto first = make_buffer<Index>(c.size + 1, on, resource);
   const column_runs<Index> runs{c.size, begins.data(), made.begun.data(), first.data()};
   on.fill_bytes(begins.data(), 0, begins.bytes());
-  simt::for_each_by_tile<lanes_per_row>(on, c.size, mark_runs<Index, Offset>{c, begins.data()});
+  simt::for_each_by_tile<lanes_per_list>(on, c.size, mark_runs<Index, Offset>{c, begins.data()});
   simt::scan_words words(resource);
   const auto results = make_buffer<std::int64_t>(2, on, resource);  // so that the host waits once
   words.scan(on, c.size + 1, number_runs<Index>{runs, results.data()}, nullptr);
   made.offsets = make_buffer<Offset>(c.size + 1, on, resource);
   Offset* const listed_before = made.offsets.data();
-  simt::for_each_by_tile<lanes_per_row>(on, c.size + 1, count_listed<Index, Offset>{c, runs, listed_before});
+  simt::for_each_by_tile<lanes_per_list>(on, c.size + 1, count_listed<Index, Offset>{c, runs, listed_before});
   words.scan(on, c.size + 1, sum_listed<Offset>{c.size, listed_before, results.data() + 1}, nullptr);
   std::int64_t counts[2];
   on.download(counts, results.data(), sizeof(counts));
@@ -243,7 +243,7 @@ column_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const
     auto keys = make_buffer<std::uint64_t>(listed, on, resource);
     auto other_keys = make_buffer<std::uint64_t>(listed, on, resource);
     auto other_sources = make_buffer<Offset>(listed, on, resource);
-    simt::for_each_by_tile<lanes_per_row>(
+    simt::for_each_by_tile<lanes_per_list>(
         on, c.size,
         write_listed<Index, Offset>{c, runs, listed_before, run_bits, keys.data(), made.sources.data()});
     on.sort_pairs_in_place(keys, other_keys, made.sources, other_sources, run_bits, resource);

@@ -199,9 +199,6 @@ struct device_fundamental {
   }
 };
 
-/// The lanes that work on a column or on a fundamental supernode together.
-inline constexpr int lanes_per_column = 16;
-
 /// Returns how many fundamental supernodes of the columns `c` begin before each column and before the end.
 template <class Index, class Offset, class Executor>
 buffer<Index> count_begun(const column_view<Index, Offset>& c, const Executor& on,
@@ -210,8 +207,8 @@ buffer<Index> count_begun(const column_view<Index, Offset>& c, const Executor& o
   const auto children = make_buffer<Index>(c.size, on, resource);
   on.fill_bytes(children.data(), 0, children.bytes());
   simt::for_each(on, c.size, count_children<Index, Offset>{c, children.data()});
-  simt::for_each_by_tile<lanes_per_column>(on, c.size + 1,
-                                           mark_fundamental<Index, Offset>{c, children.data(), begun.data()});
+  simt::for_each_by_tile<lanes_per_list>(on, c.size + 1,
+                                         mark_fundamental<Index, Offset>{c, children.data(), begun.data()});
   on.exclusive_scan(begun.data(), begun.data(), c.size + 1, resource);
   return begun;
 }
@@ -244,13 +241,13 @@ device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& column
   const auto found = make_buffer<results>(1, on, resource);
   on.fill_bytes(found.data(), 0, found.bytes());
   simt::for_each(on, c.size + 1, describe_fundamental<Index, Offset>{c, f.view()});
-  simt::for_each_by_tile<lanes_per_column>(
-      on, f.count, mark_nested<Index, Offset>{c, f.view(), &found.data()->not_nested});
+  simt::for_each_by_tile<lanes_per_list>(on, f.count,
+                                         mark_nested<Index, Offset>{c, f.view(), &found.data()->not_nested});
   if (known.row < 0) {
     const auto row_entries = make_buffer<Index>(c.size, on, resource);
     on.fill_bytes(row_entries.data(), 0, row_entries.bytes());
-    simt::for_each_by_tile<lanes_per_column>(
-        on, f.count, count_row_entries<Index, Offset>{c, f.view(), row_entries.data()});
+    simt::for_each_by_tile<lanes_per_list>(on, f.count,
+                                           count_row_entries<Index, Offset>{c, f.view(), row_entries.data()});
     simt::find_largest(on, c.size, array_kernels::element_of<Index>{row_entries.data()},
                        &found.data()->longest_row);
   }

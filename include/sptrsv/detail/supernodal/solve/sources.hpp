@@ -143,8 +143,10 @@ struct name_sources {
 
 /// Owns the lists of contributions of all sums.
 template <class Offset>
-class contribution_lists {
- public:
+struct contribution_lists {
+  buffer<named_sources<Offset>> named;  ///< by sum
+  buffer<Offset> sources;
+
   contribution_lists() = default;
 
   /// Throws errc::unsupported if Offset cannot count the sums.
@@ -154,28 +156,22 @@ class contribution_lists {
     SPTRSV_EXPECTS(numbers.rows <= max_count<Offset> && numbers.sums <= max_count<Offset>, errc::unsupported,
                    "the supernodes have " + std::to_string(numbers.rows) +
                        " rows below them, too many for the offset type of the matrix");
-    named_ = make_buffer<named_sources<Offset>>(numbers.sums, on, resource);
-    sources_ = make_buffer<Offset>(numbers.contributions, on, resource);
+    named = make_buffer<named_sources<Offset>>(numbers.sums, on, resource);
+    sources = make_buffer<Offset>(numbers.contributions, on, resource);
     const std::int64_t count = numbers.contributions;
     auto targets = make_buffer<std::uint64_t>(count, on, resource);
     if (count > 0) {
       auto other_targets = make_buffer<std::uint64_t>(count, on, resource);
       auto other_sources = make_buffer<Offset>(count, on, resource);
-      simt::for_each(on, count, find_targets<Index, Offset>{of, numbers, targets.data(), sources_.data()});
-      on.sort_pairs_in_place(targets, other_targets, sources_, other_sources,
+      simt::for_each(on, count, find_targets<Index, Offset>{of, numbers, targets.data(), sources.data()});
+      on.sort_pairs_in_place(targets, other_targets, sources, other_sources,
                              bits_for(static_cast<std::uint64_t>(numbers.sums)), resource);
     }
     simt::for_each(on, numbers.sums,
-                   name_sources<Offset>{targets.data(), sources_.data(), count, named_.data()});
+                   name_sources<Offset>{targets.data(), sources.data(), count, named.data()});
   }
 
-  [[nodiscard]] const named_sources<Offset>* named() const { return named_.data(); }
-  [[nodiscard]] const Offset* sources() const { return sources_.data(); }
-  [[nodiscard]] std::size_t bytes() const { return named_.bytes() + sources_.bytes(); }
-
- private:
-  buffer<named_sources<Offset>> named_;
-  buffer<Offset> sources_;
+  [[nodiscard]] std::size_t bytes() const { return named.bytes() + sources.bytes(); }
 };
 
 }  // namespace sptrsv::detail::supernodal
