@@ -57,7 +57,8 @@ struct pack_backward {
   }
 
   /// Multiplies the rows [begin, end) of the panel. `is_tile`: other blocks have its other rows, and a task
-  /// of kind `sums` adds the sums of all.
+  /// of kind `sums` adds the sums of all. The function is long, for its steps share what a lane holds in
+  /// registers from pack to pack.
   template <class Context, class Team>
   SPTRSV_DEVICE static void solve(Context& ctx, Team& team, shared_storage& shared, const params& p,
                                   const supernode& node, std::int64_t begin, std::int64_t end, bool is_tile) {
