@@ -93,7 +93,7 @@ class factor {
 
   // Only if there are rows:
 
-  [[nodiscard]] supernodes<Index> structure() const { return structure_->view(); }
+  [[nodiscard]] supernodes<Index> structure() const { return structure_->of; }
   [[nodiscard]] const values_type& values() const { return *values_; }
   /// Returns the first column of C of a supernode whose growth is too large by the values that were given
   /// last, in the order of substitution of the system that was analysed; -1 if there is none. Synchronises.
@@ -169,7 +169,7 @@ class factor {
                     : upload_tree(tree_, on, resource);
       structure_.emplace(there, merged.first_descendant.data(), fundamental_, columns_.view(), words, on,
                          resource);
-      const supernodes<Index>& of = structure_->view();
+      const supernodes<Index>& of = structure_->of;
       values_.emplace(list_parts(on_device ? nullptr : &tree_, of, values_type::parts, on, resource),
                       of.count, size_, there.entries, pivots_, on, resource);
       std::vector<cut_supernode<Index>> made;
@@ -188,8 +188,8 @@ class factor {
   }
 
   void compute_panels(const Scalar* values, const Executor& on) {
-    values_->update(columns_.values(values, conjugated_), structure_->view(), structure_->masks(),
-                    max_growth_, backward_ ? size_ - 1 : -1, on);
+    values_->update(columns_.values(values, conjugated_), structure_->of, structure_->masks, max_growth_,
+                    backward_ ? size_ - 1 : -1, on);
   }
 
   /// Adds a cut to the middle of each supernode whose growth is too large. Returns whether there are any.

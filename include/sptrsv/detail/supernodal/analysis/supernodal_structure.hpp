@@ -173,63 +173,55 @@ struct write_masks {
   }
 };
 
-/// Owns the supernodes of a plan.
+/// Owns the supernodes of a plan and their masks.
 template <class Index>
-class device_structure {
- public:
+struct device_structure : supernode_arrays<Index> {
+  using supernode_arrays<Index>::of;
+  row_masks<Index> masks{};
+  std::int64_t size;  ///< columns of all supernodes
+
   /// Takes the supernodes of `tree`, and finds their lists of rows and what is known of columns.
   /// `first_descendant`: by fundamental supernode, see merged_supernodes. Synchronises.
   template <class Offset, class Executor>
   device_structure(device_tree<Index>& tree, const Index* first_descendant,
                    const device_fundamental<Index>& f, const column_view<Index, Offset>& c,
                    simt::scan_words& scans, const Executor& on, memory_resource& resource)
-      : nodes_(std::move(tree.nodes)), size_(c.size) {
-    supernodes<Index>& of = nodes_.of;
+      : supernode_arrays<Index>(std::move(tree.nodes)), size(c.size) {
     const auto make = [&](auto element, std::int64_t count) {
-      return nodes_.template make<decltype(element)>(count, on, resource);
+      return this->template make<decltype(element)>(count, on, resource);
     };
     Index* const rows = make(Index{}, tree.rows);
-    Index* const descendants = make(Index{}, size_);
+    Index* const descendants = make(Index{}, size);
     Index* const fundamental = make(Index{}, of.count);
     std::int64_t* const mask_begin = make(std::int64_t{}, of.count + 1);
     scans.scan(on, of.count + 1, place_masks<Index>{of, f.begun.data(), fundamental, mask_begin}, nullptr);
     std::int64_t word_count = 0;
     on.download(&word_count, mask_begin + of.count, sizeof(word_count));
     std::uint32_t* const words = make(std::uint32_t{}, word_count);
-    masks_ = {words, mask_begin, fundamental, f.first.data(), f.count};
-    simt::for_each(on, size_,
+    masks = {words, mask_begin, fundamental, f.first.data(), f.count};
+    simt::for_each(on, size,
                    describe_columns<Index>{place_supernodes(on, resource), f.begun.data(), first_descendant,
                                            descendants});
     simt::for_each(on, tree.rows, write_rows<Index, Offset>{c, of, rows});
     of.rows = rows;
     of.first_descendant = descendants;
-    simt::for_each_by_tile<32>(on, f.count, write_masks<Index, Offset>{c, of, masks_, words});
+    simt::for_each_by_tile<32>(on, f.count, write_masks<Index, Offset>{c, of, masks, words});
   }
 
-  /// Returns the supernodes. Their `supernode_of` is there until end_analysis().
-  [[nodiscard]] const supernodes<Index>& view() const { return nodes_.of; }
-  [[nodiscard]] const row_masks<Index>& masks() const { return masks_; }
-  /// Gives back what only the analysis needs.
-  void end_analysis() { nodes_.end_analysis(); }
   /// Computes again what end_analysis() gave back. Only enqueues.
   template <class Executor>
   void resume_analysis(const Executor& on, memory_resource& resource) {
-    simt::for_each(on, size_, place_supernodes(on, resource));
+    simt::for_each(on, size, place_supernodes(on, resource));
   }
-  [[nodiscard]] std::size_t bytes() const { return nodes_.bytes(); }
 
  private:
   /// Makes room for the supernode of each column. Returns what finds them.
   template <class Executor>
   [[nodiscard]] find_supernode_of<Index> place_supernodes(const Executor& on, memory_resource& resource) {
-    nodes_.supernode_of = make_buffer<Index>(size_, on, resource);
-    nodes_.of.supernode_of = nodes_.supernode_of.data();
-    return {nodes_.of.first, nodes_.of.count, nodes_.supernode_of.data()};
+    this->supernode_of = make_buffer<Index>(size, on, resource);
+    of.supernode_of = this->supernode_of.data();
+    return {of.first, of.count, this->supernode_of.data()};
   }
-
-  supernode_arrays<Index> nodes_;  ///< and the arrays of masks_
-  std::int64_t size_;              ///< columns of all supernodes
-  row_masks<Index> masks_{};
 };
 
 }  // namespace sptrsv::detail::supernodal
