@@ -198,7 +198,7 @@ struct pe_plan {
     p.diagonal = values.diagonal();
     p.tasks = add(tasks.tasks.tasks);
     p.task_count = count(tasks.tasks.tasks);
-    p.forests = forests.view();
+    p.forests = forests.view;
     p.small = add(tasks.tasks.small);
     p.size = count(local.columns);
     p.warp_bytes = warp_bytes;

@@ -92,7 +92,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     p.diagonal = factor_->values().diagonal().diagonal();
     p.tasks = plan_.tasks.data();
     p.task_count = static_cast<std::int64_t>(plan_.tasks.size());
-    p.forests = plan_.forests.view();
+    p.forests = plan_.forests.view;
     p.small = plan_.small.data();
     p.size = factor_->size();
     p.warp_bytes = space_.warp_bytes;
@@ -153,7 +153,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
         " before merging and cutting), " +
         (plan_.levels > 0 ? std::to_string(plan_.levels) + " levels" : "no tree, in the order of columns") +
         ", " + std::to_string(factor_->values().entries()) + " entries in panels, " +
-        std::to_string(plan_.forests.view().count) + " forests, " + std::to_string(plan_.blocks) +
+        std::to_string(plan_.forests.view.count) + " forests, " + std::to_string(plan_.blocks) +
         " blocks of " + std::to_string(Tuning::block_threads) + " threads";
     kernel.waiting_launches = 1;
     kernel.levels = plan_.levels;

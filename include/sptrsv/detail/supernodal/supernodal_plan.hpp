@@ -79,10 +79,10 @@ struct plan {
         pack_tasks(std::move(from.pack_tasks)),
         pack_blocks(simt::block_count(pack_tasks.blocks(), 1)) {
     if (!backward) {
-      contributions = {of,
-                       sum_numbers<Offset>::of(has_packs ? nullptr : &from.forests, forests.view(),
-                                               tree.first.back(), rows),
-                       on, resource};
+      contributions = {
+          of,
+          sum_numbers<Offset>::of(has_packs ? nullptr : &from.forests, forests.view, tree.first.back(), rows),
+          on, resource};
     }
   }
 

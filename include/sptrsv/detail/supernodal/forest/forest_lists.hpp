@@ -12,8 +12,9 @@ namespace sptrsv::detail::supernodal {
 
 /// Owns the arrays of the forests.
 template <class Index, class Offset>
-class forest_lists {
- public:
+struct forest_lists : device_arrays {
+  forests_view<Offset> view{};
+
   forest_lists() = default;
 
   /// Only enqueues. `list` stays as it is until a call synchronises.
@@ -24,14 +25,14 @@ class forest_lists {
       return;
     }
     const auto make = [&](auto element, std::int64_t count) {
-      return arrays_.make<decltype(element)>(count, on, resource);
+      return this->template make<decltype(element)>(count, on, resource);
     };
-    view_.count = static_cast<std::int64_t>(list.forests.size());
-    view_.forests = make(forest{}, view_.count);
-    on.begin_upload(view_.forests, list.forests.data(), list.forests.size() * sizeof(forest));
+    view.count = static_cast<std::int64_t>(list.forests.size());
+    view.forests = make(forest{}, view.count);
+    on.begin_upload(view.forests, list.forests.data(), list.forests.size() * sizeof(forest));
     const auto places = begin_upload(list.places, on, resource);
-    view_.outside_rows = make(Offset{}, list.outside_rows);
-    view_.level_begin = make(std::int32_t{}, list.levels);
+    view.outside_rows = make(Offset{}, list.outside_rows);
+    view.level_begin = make(std::int32_t{}, list.levels);
     // Bulk copies read up to the next multiple of 16 bytes.
     const auto make_padded = [&](auto element, std::int64_t count) {
       constexpr std::int64_t padding = 16 / std::int64_t{sizeof(element)} - 1;
@@ -40,17 +41,17 @@ class forest_lists {
       return made;
     };
     if (backward) {
-      view_.columns = make_padded(forest_column{}, list.items);
-      view_.nodes = make(forest_node{}, list.nodes);
-      view_.local_rows = make_padded(std::uint16_t{}, list.rows);
+      view.columns = make_padded(forest_column{}, list.items);
+      view.nodes = make(forest_node{}, list.nodes);
+      view.local_rows = make_padded(std::uint16_t{}, list.rows);
     } else {
-      view_.products = make_padded(forest_product{}, list.items);
+      view.products = make_padded(forest_product{}, list.items);
     }
     const auto scratch = make_buffer<std::uint64_t>(2 * list.items, on, resource);
     const auto last_level = make_buffer<std::int32_t>(backward ? 0 : size, on, resource);
     const auto build = [&](auto agent) {
-      on.template launch<decltype(agent)>(simt::block_count(view_.count, 1),
-                                          {of, view_, places.data(), scratch.data(), last_level.data()});
+      on.template launch<decltype(agent)>(simt::block_count(view.count, 1),
+                                          {of, view, places.data(), scratch.data(), last_level.data()});
     };
     if (backward) {
       build(forest_list_agent<Index, Offset, true>{});
@@ -58,13 +59,6 @@ class forest_lists {
       build(forest_list_agent<Index, Offset, false>{});
     }
   }
-
-  [[nodiscard]] const forests_view<Offset>& view() const { return view_; }
-  [[nodiscard]] std::size_t bytes() const { return arrays_.bytes(); }
-
- private:
-  device_arrays arrays_;
-  forests_view<Offset> view_{};
 };
 
 }  // namespace sptrsv::detail::supernodal
