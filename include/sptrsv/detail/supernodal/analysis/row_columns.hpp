@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"

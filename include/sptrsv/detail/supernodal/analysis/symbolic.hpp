@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/supernodal/forest/list_agent.hpp"

@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 

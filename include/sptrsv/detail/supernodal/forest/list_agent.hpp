@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
 #include "sptrsv/detail/supernodal/solve/sources.hpp"
