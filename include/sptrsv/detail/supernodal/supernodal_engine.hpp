@@ -45,14 +45,13 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   engine(const policy::basic_supernodal<Tuning>& policy, const Pattern& a, const triangle_form& form,
          std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : engine(max_rhs, on) {
-    supernodal::host_plan made;  // until the factor has synchronised
-    factor_ = std::make_shared<factor>(
-        a, form, policy.max_growth, on, resource,
-        [&](const supernode_tree& tree, bool backward, const supernodal::supernodes<Index>& of) {
-          backward_ = backward;
-          make_plan(made, tree, of, on, resource);
-        });
+    factor_ = std::make_shared<factor>(a, form, policy.max_growth, on, resource);
     backward_ = factor_->backward();
+    supernodal::host_plan made;  // until the factor has synchronised
+    factor_->make_panels(a.values, on, resource,
+                         [&](const supernode_tree& tree, const supernodal::supernodes<Index>& of) {
+                           make_plan(made, tree, of, on, resource);
+                         });
     factor_->end_planning();
   }
 
