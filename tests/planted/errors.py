@@ -1066,7 +1066,7 @@ ERRORS = (
         "supernodal",
         Edit(
             SN + "solve/forward_agent.hpp",
-            "p.buffers.reset(ctx, half ^ 1u, node.rows_begin + i - k, start.rhs_to_reset, 0, 1);",
+            "p.buffers.reset(ctx, half ^ 1u, node.rows_begin + i - k, shared.start.rhs_to_reset, 0, 1);",
             "",
         ),
     ),
@@ -1117,7 +1117,7 @@ ERRORS = (
         "zeros by structure take part where values are not finite",
         "values",
         "supernodal",
-        Edit(SN + "solve/supernodal_team.hpp", "i >= node.range_columns", "i >= 0"),
+        Edit(SN + "panels.hpp", "i >= node.range_columns", "i >= 0"),
     ),
     error(
         "an inverse keeps what is zero by structure",
@@ -1158,7 +1158,7 @@ ERRORS = (
         "descendants of a supernode between it and the root do not learn of a merge",
         "structure",
         "supernodal_merge",
-        Edit(SN + "analysis/merge_agent.hpp", "a = ctx.load_constant(state.parent + a)", "a = node"),
+        Edit(SN + "analysis/merge_agent.hpp", "a = ctx.load_constant(state.of.parent + a)", "a = node"),
     ),
     error(
         "a supernode is merged although its parent lacks one of its rows",
@@ -1281,7 +1281,7 @@ ERRORS = (
         "reset",
         "supernodal",
         Edit(
-            SN + "pack/pack_forward_agent.hpp",
+            SN + "pack/pack_forward.hpp",
             "p.reset(ctx, shared.start, shared.sharer, pair_of_lane, node.rows_begin + i - k);",
             "",
         ),
@@ -1291,7 +1291,7 @@ ERRORS = (
         "reset",
         "supernodal supernodal_factors",
         Edit(
-            SN + "pack/pack_forward_agent.hpp",
+            SN + "pack/pack_forward.hpp",
             "p.reset(ctx, shared.start, shared.sharer, pair_of_lane, p.rows + work.node.first + mine);",
             "",
         ),
@@ -1307,7 +1307,7 @@ ERRORS = (
         "reset",
         "supernodal",
         Edit(
-            SN + "pack/pack_backward_agent.hpp",
+            SN + "pack/pack_backward.hpp",
             "p.reset(ctx, shared.start, shared.sharer, pair_of_lane, handed_over + j);",
             "",
         ),
@@ -1316,13 +1316,13 @@ ERRORS = (
         "packs of supernodes are multiplied before the panel has arrived",
         "copy",
         "supernodal supernodal_factors",
-        Edit(SN + "pack/pack_forward_agent.hpp", "wait_part(ctx, warp_index, part, arrival);", ""),
+        Edit(SN + "pack/pack_forward.hpp", "wait_part(ctx, team, part, arrival);", ""),
     ),
     error(
         "packs of supernodes have no zeros behind their last row",
         "tail",
         "supernodal",
-        Edit(SN + "pack/pack_forward_agent.hpp", "pair_at(memory.pack, k + padding, pair_of_lane) = pair{};", ""),
+        Edit(SN + "pack/pack_forward.hpp", "pair_at(memory.pack, k + padding, pair_of_lane) = pair{};", ""),
     ),
     error(
         "packs of supernodes use zeros by structure where values are not finite",

@@ -68,6 +68,13 @@ class device_arrays {
     on.upload(to, from.data(), from.size() * sizeof(T));
     return to;
   }
+  /// The same without waiting. The vector stays as it is until a call synchronises.
+  template <class T, class Executor>
+  const T* begin_add(const std::vector<T>& from, const Executor& on, memory_resource& resource) {
+    T* const to = make<T>(static_cast<std::int64_t>(from.size()), on, resource);
+    on.begin_upload(to, from.data(), from.size() * sizeof(T));
+    return to;
+  }
   [[nodiscard]] std::size_t bytes() const {
     std::size_t sum = 0;
     for (const buffer<std::byte>& array : arrays_) {

@@ -90,7 +90,7 @@ class engine {
       std::sort(cuts.begin(), cuts.end());
       is_cut = cuts.size() > before;
     }
-    plan_->nodes.supernode_of = {};  // only the analysis needs it
+    plan_->nodes.end_analysis();
   }
 
   /// Takes new values of the entries that this PE has handed in. Collective. Synchronises.
@@ -223,7 +223,7 @@ class engine {
   /// Takes values. Returns the columns before which supernodes of this PE that grow too much are to be cut.
   /// Collective. Synchronises.
   std::vector<std::int64_t> take_values(const Scalar* values, const Executor& on) {
-    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.view(), policy_.max_growth, on,
+    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.of, policy_.max_growth, on,
                          resource_);
     auto [cuts, first] = plan_->values.find_grown(plan_->whole, plan_->local, policy_.max_growth, on);
     first_grown_ = smallest_of_all(team_, first);

@@ -21,14 +21,13 @@ namespace sptrsv::detail::distributed {
 template <class Index, class Executor>
 supernodal::supernode_arrays<Index> upload_supernodes(const local_structure<Index>& of, const Executor& on,
                                                       memory_resource& resource) {
-  return {of.tree.count(),
-          upload(of.tree.first, on, resource),
-          upload(of.tree.range_end, on, resource),
-          upload(of.tree.rows_begin, on, resource),
-          upload(of.tree.panel_begin, on, resource),
-          upload(of.rows, on, resource),
-          upload(of.supernode_of, on, resource),
-          upload(of.first_descendant, on, resource)};
+  supernodal::supernode_arrays<Index> made;
+  const auto add = [&](const auto& from) { return made.add(from, on, resource); };
+  made.supernode_of = upload(of.supernode_of, on, resource);
+  made.of = {of.tree.count(),          add(of.tree.first),       add(of.tree.range_end),
+             add(of.tree.rows_begin),  add(of.tree.panel_begin), add(of.rows),
+             made.supernode_of.data(), add(of.first_descendant)};
+  return made;
 }
 
 /// Finds where the entries of panels are stored. The entries of a row come one after the other, and those of

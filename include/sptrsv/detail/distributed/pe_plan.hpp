@@ -85,7 +85,7 @@ struct pe_plan {
         rhs(std::min<std::int64_t>(max_rhs, most_rhs)),
         inbox(team, inbox_buffers * rhs * inbox_values * flag::words),
         nodes(upload_supernodes(local, on, resource)),
-        forests(tasks.forests, nodes.view(), static_cast<std::int64_t>(local.columns.size()), whole.backward,
+        forests(tasks.forests, nodes.of, static_cast<std::int64_t>(local.columns.size()), whole.backward,
                 on, resource),
         values(
             team, whole, owners.panels, local, [&](const auto& use) { part.for_entries(rows, use); },
@@ -171,12 +171,12 @@ struct pe_plan {
                       memory_resource& resource) {
     const auto add = [&](const auto& from) { return arrays.add(from, on, resource); };
     const auto count = [](const auto& from) { return static_cast<std::int64_t>(from.size()); };
-    p.of = nodes.view();
+    p.of = nodes.of;
     p.panels = values.panels();
     p.diagonal = values.diagonal();
     p.tasks = add(tasks.tasks.tasks);
     p.task_count = count(tasks.tasks.tasks);
-    p.forests = forests.view();
+    p.forests = forests.view;
     p.small = add(tasks.tasks.small);
     p.size = count(local.columns);
     p.warp_bytes = warp_bytes;

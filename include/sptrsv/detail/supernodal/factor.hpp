@@ -31,30 +31,68 @@ class factor {
   using values_type = panel_values<Tuning, Scalar, Index, Offset, Executor>;
 
  public:
-  /// Finds the supernodes, cuts them where inverses grow too much by the values, and computes the panels.
-  /// Calls plan(tree, backward(), structure()) while the device computes them, and again if they were cut;
-  /// not if there are no rows. plan() may enqueue. end_planning() follows the planning of solves.
-  /// Synchronises after the last call of plan().
-  template <class Plan>
-  factor(const valued_pattern<Scalar, Index, Offset>& a, const triangle_form& form, double max_growth,
-         const Executor& on, memory_resource& resource, const Plan& plan)
+  /// Finds the fundamental supernodes. make_panels() follows.
+  factor(const pattern_view<Index, Offset>& a, const triangle_form& form, double max_growth,
+         const Executor& on, memory_resource& resource)
       : factor(a.size, form, max_growth) {
     find_supernodes(a, form, form.reversed, on, resource);
     if (size_ > 0 && !fundamental_.is_nested) {
       try_other_direction(a, form, on, resource);
     }
-    make_panels(a.values, on, resource, plan);
   }
-
-  /// As the other constructor, for a lower triangle in panels.
-  template <class Plan>
-  factor(const valued_panels<Scalar, Index, Offset>& a, const triangle_form& form, double max_growth,
-         const Executor& on, memory_resource& resource, const Plan& plan)
+  /// The same for a lower triangle in panels.
+  factor(const panel_pattern<Index, Offset>& a, const triangle_form& form, double max_growth,
+         const Executor& on, memory_resource& resource)
       : factor(a.size, form, max_growth) {
     backward_ = form.reversed;
     columns_ = {a, on, resource};
     find_fundamental(on, resource);
-    make_panels(a.values, on, resource, plan);
+  }
+
+  /// Merges the supernodes, cuts them where inverses grow too much by the values, and computes the panels.
+  /// Calls plan(tree, structure()) while the device computes them, and again if they were cut; not if there
+  /// are no rows. plan() may enqueue. end_planning() follows the planning of solves. Synchronises after the
+  /// last call of plan().
+  template <class Plan>
+  void make_panels(const Scalar* values, const Executor& on, memory_resource& resource, const Plan& plan) {
+    if (size_ == 0) {
+      return;
+    }
+    simt::scan_words words(resource);
+    const auto merged = merge_supernodes(
+        fundamental_, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width}, words, on,
+        resource);
+    std::vector<std::int64_t> cuts;
+    do {
+      values_.reset();
+      const bool on_device = fundamental_.is_nested && cuts.empty() &&
+                             size_ <= std::numeric_limits<std::int32_t>::max() &&
+                             merged.ranges.size() > static_cast<std::size_t>(Tuning::supernodes_on_host);
+      if (!on_device) {
+        tree_ =
+            cut(download_array(merged.ranges, on), size_, fundamental_.is_nested, Tuning::max_width, cuts);
+      }
+      device_tree<Index> there =
+          on_device ? cut_on_device(merged.ranges, size_, Tuning::max_width, words, on, resource)
+                    : upload_tree(tree_, on, resource);
+      structure_.emplace(there, merged.first_descendant.data(), fundamental_, columns_.view(), words, on,
+                         resource);
+      const supernodes<Index>& of = structure_->of;
+      values_.emplace(list_parts(on_device ? nullptr : &tree_, of, values_type::parts, on, resource),
+                      of.count, size_, there.entries, pivots_, on, resource);
+      std::vector<cut_supernode<Index>> made;
+      if (on_device) {
+        made = download_array(there.made, on);
+      }
+      compute_panels(values, on);  // the host goes on
+      if (on_device) {
+        tree_ = tree_of(made, size_, true);
+      }
+      plan(tree_, of);
+    } while (cut_grown(cuts, on));
+    has_first_values_ = true;
+    columns_.end_analysis();
+    fundamental_.end_analysis();
   }
 
   /// Gives back what only the planning of solves needs.
@@ -82,7 +120,6 @@ class factor {
   [[nodiscard]] bool backward() const { return backward_; }
   /// Returns whether column j of C stands for row size - 1 - j of the system, instead of row j.
   [[nodiscard]] bool mirrored() const { return mirrored_; }
-  [[nodiscard]] bool is_nested() const { return fundamental_.is_nested; }
   [[nodiscard]] std::int64_t fundamental_count() const { return fundamental_.count; }
   [[nodiscard]] const supernode_tree<Index>& tree() const { return tree_; }
   /// Returns the number of entries, the diagonal included unless it is unit.
@@ -94,7 +131,7 @@ class factor {
 
   // Only if there are rows:
 
-  [[nodiscard]] supernodes<Index> structure() const { return structure_->view(); }
+  [[nodiscard]] supernodes<Index> structure() const { return structure_->of; }
   [[nodiscard]] const values_type& values() const { return *values_; }
   /// Returns the first column of C of a supernode whose growth is too large by the values that were given
   /// last, in the order of substitution of the system that was analysed; -1 if there is none. Synchronises.
@@ -132,13 +169,7 @@ class factor {
 
   void find_fundamental(const Executor& on, memory_resource& resource) {
     if (size_ > 0) {
-      buffer<Index> begun = columns_.take_begun();
-      if (begun.data() == nullptr) {
-        begun = count_begun(columns_.view(), on, resource);
-      }
-      fundamental_ =
-          supernodal::find_fundamental(columns_.view(), std::move(begun), columns_.longest(), on, resource);
-      columns_.set_fundamental(fundamental_.first, fundamental_.count, on, resource);
+      fundamental_ = supernodal::find_fundamental(columns_, on, resource);
     }
   }
 
@@ -152,51 +183,9 @@ class factor {
     }
   }
 
-  template <class Plan>
-  void make_panels(const Scalar* values, const Executor& on, memory_resource& resource, const Plan& plan) {
-    if (size_ == 0) {
-      return;
-    }
-    simt::scan_words words(resource);
-    const auto merged = merge_supernodes(
-        fundamental_, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width}, words, on,
-        resource);
-    std::vector<std::int64_t> cuts;
-    do {
-      values_.reset();
-      const bool on_device = fundamental_.is_nested && cuts.empty() &&
-                             size_ <= std::numeric_limits<std::int32_t>::max() &&
-                             merged.ranges.size() > static_cast<std::size_t>(Tuning::supernodes_on_host);
-      if (!on_device) {
-        tree_ = cut(download_ranges(merged, on), size_, fundamental_.is_nested, Tuning::max_width, cuts);
-      }
-      device_tree<Index> there =
-          on_device ? cut_on_device(merged.ranges, size_, Tuning::max_width, words, on, resource)
-                    : upload_tree(tree_, on, resource);
-      structure_.emplace(std::move(there.of), there.rows, merged.first_descendant.data(), fundamental_,
-                         columns_.view(), words, on, resource);
-      const supernodes<Index> of = structure_->view();
-      values_.emplace(on_device ? list_parts(nullptr, of, values_type::parts, on, resource)
-                                : list_parts(&tree_, of, values_type::parts, on, resource),
-                      of.count, size_, there.entries, pivots_, on, resource);
-      std::vector<cut_supernode<Index>> made(there.made.size());
-      if (on_device) {
-        on.download(made.data(), there.made.data(), there.made.bytes());
-      }
-      compute_panels(values, on);  // the host goes on
-      if (on_device) {
-        tree_ = tree_of(made, size_, true);
-      }
-      plan(tree_, backward_, of);
-    } while (cut_grown(cuts, on));
-    has_first_values_ = true;
-    columns_.end_analysis();
-    fundamental_.end_analysis();
-  }
-
   void compute_panels(const Scalar* values, const Executor& on) {
-    values_->update(columns_.values(values, conjugated_), structure_->view(), structure_->masks(fundamental_),
-                    max_growth_, backward_ ? size_ - 1 : -1, on);
+    values_->update(columns_.values(values, conjugated_), structure_->of, structure_->masks, max_growth_,
+                    backward_ ? size_ - 1 : -1, on);
   }
 
   /// Adds a cut to the middle of each supernode whose growth is too large. Returns whether there are any.

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The supernodes of a system and how their panels lie in memory.
 //
-// The system is C x = b (forward) or C^T x = b (backward), where C is lower triangular. Supernode s has the
-// columns first[s] ... first[s + 1] - 1 of C, k of them, and the rows of the list rows[rows_begin[s]] ...
-// rows[rows_begin[s + 1] - 1] below them, r of them. With C_JJ = D (I + N), where D is the diagonal, and V =
-// inv(I + N), its panel holds, row by row,
+// The system is C x = alpha b (forward) or C^T x = alpha b (backward), where C is lower triangular. Supernode
+// s has the columns first[s] ... first[s + 1] - 1 of C, named J, k of them, and the rows of the list
+// rows[rows_begin[s]] ... rows[rows_begin[s + 1] - 1] below them, named R, r of them. With C_JJ = D (I + N),
+// where D is the diagonal, and V = inv(I + N), its panel holds, row by row,
 //
 //   the strictly lower triangle of V   k rows of 0, 1, ..., k - 1 entries
 //   -C_RJ V                            r rows of k entries
+//
+// Forward, C_JJ x_J = f_J, where f is alpha b and the sum of the contributions -C_RJ x_J of other supernodes:
+//
+//   g = inv(D) f_J      x_J = V g      contribution to the rows R = -C_RJ V g
+//
+// Backward, C_JJ^T x_J = alpha b_J - C_RJ^T x_R. With z, which is alpha b_J and below it x_R, and P, which is
+// V and below it -C_RJ V:
+//
+//   x_J = inv(D) P^T z
 #pragma once
 
 #include <cstdint>
@@ -68,6 +77,19 @@ struct supernodes {
     found.panel = ctx.load_constant(panel_begin + s);
     found.range_columns = ctx.load_constant(range_end + s) - found.first;
     return found;
+  }
+  /// Returns the row of C that row `i` of a panel stands for.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t row(Context& ctx, const supernode& node, std::int64_t i) const {
+    return i < node.columns
+               ? node.first + i
+               : static_cast<std::int64_t>(ctx.load_constant(rows + node.rows_begin + i - node.columns));
+  }
+  /// Returns whether row `i` of a panel depends on its column `j` <= i by structure.
+  template <class Context>
+  SPTRSV_DEVICE bool depends(Context& ctx, const supernode& node, std::int64_t i, std::int64_t j) const {
+    return i >= node.range_columns ||
+           node.first + j >= static_cast<std::int64_t>(ctx.load_constant(first_descendant + node.first + i));
   }
 };
 

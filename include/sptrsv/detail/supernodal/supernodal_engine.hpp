@@ -29,8 +29,9 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   using forward_agent = supernodal::forward_agent<Tuning, Scalar, Index, Offset, Columns>;
   template <int Columns>
   using backward_agent = supernodal::backward_agent<Tuning, Scalar, Index, Offset, Columns>;
-  using pack_forward_agent = supernodal::pack_forward_agent<Tuning, Scalar, Index, Offset>;
-  using pack_backward_agent = supernodal::pack_backward_agent<Tuning, Scalar, Index, Offset>;
+  using pack_forward_agent = supernodal::pack_agent<supernodal::pack_forward, Tuning, Scalar, Index, Offset>;
+  using pack_backward_agent =
+      supernodal::pack_agent<supernodal::pack_backward, Tuning, Scalar, Index, Offset>;
   /// Static shared memory of any of these kernels.
   template <class... Agents>
   static constexpr std::int64_t static_shared =
@@ -44,15 +45,13 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   engine(const policy::basic_supernodal<Tuning>& policy, const Pattern& a, const triangle_form& form,
          std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : engine(max_rhs, on) {
-    supernodal::host_plan made;  // until the factor has synchronised
-    factor_ = std::make_shared<factor>(
-        a, form, policy.max_growth, on, resource,
-        [&](const supernode_tree& tree, bool backward, const supernodal::supernodes<Index>& of) {
-          backward_ = backward;
-          made = make_plan(tree, on);
-          set_plan(made, tree, of, on, resource);
-        });
+    factor_ = std::make_shared<factor>(a, form, policy.max_growth, on, resource);
     backward_ = factor_->backward();
+    supernodal::host_plan made;  // until the factor has synchronised
+    factor_->make_panels(a.values, on, resource,
+                         [&](const supernode_tree& tree, const supernodal::supernodes<Index>& of) {
+                           make_plan(made, tree, of, on, resource);
+                         });
     factor_->end_planning();
   }
 
@@ -63,33 +62,25 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     factor_ = other.factor_;
     backward_ = !other.backward_;
     conjugates_vectors_ = other.conjugates_vectors_ != (operation == op::conj_transpose);
-    try {
-      factor_->resume_planning(on, resource);
-      if (factor_->size() > 0) {
-        supernodal::host_plan made = make_plan(factor_->tree(), on);
-        set_plan(made, factor_->tree(), factor_->structure(), on, resource);
-        on.synchronize();
-      }
-      factor_->end_planning();
-    } catch (...) {
-      factor_->end_planning();  // `other` lives on, and shall not hold what this plan needed
-      throw;
+    // `other` lives on, and shall not hold what this plan needed, also if planning fails.
+    const auto end = [](factor* of) { of->end_planning(); };
+    const std::unique_ptr<factor, decltype(end)> planning(factor_.get(), end);
+    factor_->resume_planning(on, resource);
+    if (factor_->size() > 0) {
+      supernodal::host_plan made;
+      make_plan(made, factor_->tree(), factor_->structure(), on, resource);
+      on.synchronize();
     }
   }
 
   void update_values(const Scalar* values, const Executor& on) { factor_->update_values(values, on); }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    workspace made(handed_over(plan_.partials), swept_rhs(), on, resource);
     if (has_packs()) {
-      return {handed_over(plan_.partials),
-              swept_rhs(),
-              plan_.pack_tasks,
-              handed_over(plan_.pack_tasks.partials),
-              max_rhs_,
-              on,
-              resource};
+      made.add_packs(plan_.pack_tasks, handed_over(plan_.pack_tasks.partials), max_rhs_, on, resource);
     }
-    return {handed_over(plan_.partials), swept_rhs(), on, resource};
+    return made;
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
@@ -100,14 +91,14 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     p.diagonal = factor_->values().diagonal().diagonal();
     p.tasks = plan_.tasks.data();
     p.task_count = static_cast<std::int64_t>(plan_.tasks.size());
-    p.forests = plan_.forests.view();
+    p.forests = plan_.forests.view;
     p.small = plan_.small.data();
     p.size = factor_->size();
     p.warp_bytes = space_.warp_bytes;
     p.mirrored = factor_->mirrored();
     p.conjugated = conjugates_vectors_;
-    p.named = plan_.contributions.named();
-    p.sources = plan_.contributions.sources();
+    p.named = plan_.contributions.named.data();
+    p.sources = plan_.contributions.sources.data();
     p.rows = plan_.rows;
     p.buffers = scratch.sweep();
     p.alpha = conjugates_vectors_ ? conjugate(alpha) : alpha;
@@ -161,7 +152,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
         " before merging and cutting), " +
         (plan_.levels > 0 ? std::to_string(plan_.levels) + " levels" : "no tree, in the order of columns") +
         ", " + std::to_string(factor_->values().entries()) + " entries in panels, " +
-        std::to_string(plan_.forests.view().count) + " forests, " + std::to_string(plan_.blocks) +
+        std::to_string(plan_.forests.view.count) + " forests, " + std::to_string(plan_.blocks) +
         " blocks of " + std::to_string(Tuning::block_threads) + " threads";
     kernel.waiting_launches = 1;
     kernel.levels = plan_.levels;
@@ -181,14 +172,17 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
         pack_space_(pack_space::of(static_cast<std::int64_t>(on.shared_limit()) -
                                    static_shared<pack_forward_agent, pack_backward_agent>)) {}
 
-  /// Plans on the host, for a tree of at least one supernode.
-  [[nodiscard]] supernodal::host_plan make_plan(const supernode_tree& tree, const Executor& on) const {
-    auto made =
+  /// Plans for a tree of at least one supernode; the supernodes are `of`. `made` gets the plan on the host,
+  /// and stays as it is until a call synchronises. Only enqueues.
+  void make_plan(supernodal::host_plan& made, const supernode_tree& tree,
+                 const supernodal::supernodes<Index>& of, const Executor& on, memory_resource& resource) {
+    made =
         supernodal::host_plan::of<Scalar, Index, Offset>(tree, backward_, space_, pack_space_, has_packs());
     if (has_packs()) {
       made.pack_tasks.sharers = find_sharers(static_cast<std::int64_t>(made.pack_tasks.tasks.size()), on);
     }
-    return made;
+    plan_ = {};  // gives its memory back first
+    plan_ = {made, tree, of, backward_, has_packs(), on, resource};
   }
 
   /// Returns how many blocks share the packs of each of `tasks` tasks. A small tree has fewer tasks than the
@@ -199,14 +193,6 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
                                             : on.template resident_blocks<pack_forward_agent>(shared);
     return static_cast<std::uint32_t>(std::clamp(Tuning::pack_sharing * resident / tasks, std::int64_t{1},
                                                  supernodal::pack_count(max_rhs_)));
-  }
-
-  /// Brings a plan for `tree`, whose supernodes are `of`, to the device. `made` stays as it is until a call
-  /// synchronises. Only enqueues.
-  void set_plan(supernodal::host_plan& made, const supernode_tree& tree,
-                const supernodal::supernodes<Index>& of, const Executor& on, memory_resource& resource) {
-    plan_ = {};  // gives its memory back first
-    plan_ = {made, tree, of, backward_, has_packs(), on, resource};
   }
 
   /// Returns the column of C for a substitution index, or the reverse.

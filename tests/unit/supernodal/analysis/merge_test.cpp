@@ -73,7 +73,7 @@ void expect_same(const fundamental_supernodes& f, const supernodal::merge_limits
                  const supernodal::device_merge<std::int32_t>& found, emulator_target& where) {
   const auto expected = supernodal::merge(f, limits);
   const auto columns = supernodal::columns_of<std::int32_t>(f, expected);
-  const auto ranges = supernodal::download_ranges(found, where.on());
+  const auto ranges = detail::download_array(found.ranges, where.on());
   ASSERT_EQ(ranges.size(), columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i) {
     EXPECT_EQ(ranges[i].first, columns[i].first) << i;
@@ -134,7 +134,7 @@ TEST(DeviceCut, IsThatOfTheHost) {
     const auto merged =
         supernodal::merge_on_device(upload(f, where), limits, f.count(), words, where.on(), where.resource());
     const auto expected =
-        supernodal::cut(supernodal::download_ranges(merged, where.on()), columns, true, max_width, {});
+        supernodal::cut(detail::download_array(merged.ranges, where.on()), columns, true, max_width, {});
     const auto found =
         supernodal::cut_on_device(merged.ranges, columns, max_width, words, where.on(), where.resource());
     const auto tree = supernodal::tree_of(where.download(found.made), columns, true);
@@ -143,10 +143,13 @@ TEST(DeviceCut, IsThatOfTheHost) {
     EXPECT_EQ(tree.rows_begin, expected.rows_begin);
     EXPECT_EQ(tree.panel_begin, expected.panel_begin);
     EXPECT_EQ(tree.parent, expected.parent);
-    EXPECT_EQ(where.download(found.of.first), expected.first);
-    EXPECT_EQ(where.download(found.of.range_end), expected.range_end);
-    EXPECT_EQ(where.download(found.of.rows_begin), expected.rows_begin);
-    EXPECT_EQ(where.download(found.of.panel_begin), expected.panel_begin);
+    const auto expect_array = [&](const auto* there, const auto& host) {
+      EXPECT_EQ(detail::download_array(there, static_cast<std::int64_t>(host.size()), where.on()), host);
+    };
+    expect_array(found.nodes.of.first, expected.first);
+    expect_array(found.nodes.of.range_end, expected.range_end);
+    expect_array(found.nodes.of.rows_begin, expected.rows_begin);
+    expect_array(found.nodes.of.panel_begin, expected.panel_begin);
     EXPECT_EQ(found.rows, expected.rows_begin.back());
     EXPECT_EQ(found.entries, expected.panel_begin.back());
   }

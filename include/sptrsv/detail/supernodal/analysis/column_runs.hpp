@@ -95,8 +95,10 @@ struct mark_runs {
 /// The runs of columns, as kernels see them.
 template <class Index>
 struct column_runs {
-  const Index* begins;  ///< by column: 1 if a run begins
-  const Index* begun;   ///< by column, size + 1: how many runs begin before it
+  std::int64_t size;  ///< columns
+  Index* begins;      ///< by column: 1 if a run begins; zero for the end
+  Index* begun;       ///< by column, size + 1: how many runs begin before it
+  Index* first;       ///< by run, and for the end: its first column
 
   template <class Context>
   SPTRSV_DEVICE bool begin(Context& ctx, std::int64_t column) const {
@@ -112,24 +114,21 @@ struct column_runs {
 /// Numbers the runs and writes their first columns, in a scan. Runs once per column and once for the end.
 template <class Index>
 struct number_runs {
-  const Index* begins;  ///< see column_runs; zero for the end
-  std::int64_t size;
-  Index* begun;       ///< see column_runs
-  Index* first;       ///< by run, and for the end
+  column_runs<Index> runs;
   std::int64_t* all;  ///< output: number of runs
 
   template <class Context>
   SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t column) const {
-    return {static_cast<std::int64_t>(ctx.load_constant(begins + column))};
+    return {static_cast<std::int64_t>(ctx.load_constant(runs.begins + column))};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t column, const simt::counted& begin,
                            std::int64_t before) const {
-    ctx.store(begun + column, static_cast<Index>(before));
-    if (begin.count > 0 || column == size) {
-      ctx.store(first + before, static_cast<Index>(column));
+    ctx.store(runs.begun + column, static_cast<Index>(before));
+    if (begin.count > 0 || column == runs.size) {
+      ctx.store(runs.first + before, static_cast<Index>(column));
     }
-    if (column == size) {
+    if (column == runs.size) {
       ctx.store(all, before);
     }
   }

@@ -114,130 +114,121 @@ class factor_columns {
   /// Builds the columns of the system `form`, with the checks of build_on_device. Synchronises.
   template <class Executor>
   factor_columns(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
-                 memory_resource& resource)
-      : size_(a.size), step_(1), top_(-1) {
-    if (size_ == 0 || (!form.transposed && take_rows(a, form, on, resource))) {
+                 memory_resource& resource) {
+    if (a.size == 0 || (!form.transposed && take_rows(a, form, on, resource))) {
       return;
     }
     const one_triangle_builder<Executor> flipped_rows(a, {flipped(form)}, 0, on, resource);
     auto built = flipped_rows.allocate_rows();
     const auto reports = check_rows(flipped_rows, built, on);
-    device_triangle<Index, Offset>& t = built[0];
-    const triangle_kernels::report& found = reports[0];
-    longest_.column = found.longest_row;
+    longest_.column = reports[0].longest_row;
+    entries_ = reports[0].entries;
     if (!flipped_rows.ascends(reports, 0)) {
       flipped_rows.complete(built, reports, 0);
-      device_columns<Index, Offset> c = columns_of_flipped(t, on, resource);
-      entries_ = c.entries();
+      device_columns<Index, Offset> c = columns_of_flipped(built[0], on, resource);
       lists_ = {std::move(c.column_offsets),   {}, {}, std::move(c.rows), std::move(c.sources),
                 std::move(c.diagonal_sources), {}};
+      view_ = {a.size, lists_.offsets.data(), lists_.offsets.data(), lists_.rows.data(), 1, -1};
       return;
     }
-    entries_ = found.entries;
-    lists_.offsets = make_buffer<Offset>(size_ + 1, on, resource);
-    simt::for_each(on, size_ + 1,
-                   reverse_array<Offset>{t.row_offsets.data(), lists_.offsets.data(), size_ + 1, entries_});
-    lists_.first = make_buffer<Offset>(size_, on, resource);
-    simt::for_each(on, size_, find_runs<Index, Offset>{a, form.reversed, lists_.first.data()});
-    stored_indices_ = a.indices;
-    step_ = stored_step_ = form.reversed ? -1 : 1;
-    top_ = static_cast<Index>(form.reversed ? size_ - 1 : -1);
+    const int step = form.reversed ? -1 : 1;
+    make_runs(a.size, on, resource);
+    simt::for_each(
+        on, a.size + 1,
+        reverse_array<Offset>{built[0].row_offsets.data(), lists_.offsets.data(), a.size + 1, entries_});
+    simt::for_each(on, a.size, find_runs<Index, Offset>{a, form.reversed, lists_.first.data()});
+    view_ = {a.size,
+             lists_.offsets.data(),
+             lists_.first.data(),
+             a.indices,
+             step,
+             static_cast<Index>(form.reversed ? a.size - 1 : -1)};
+    stored_step_ = step;
   }
 
   /// Builds the columns of a triangle in panels. Throws for the first faulty supernode. Synchronises.
   template <class Executor>
-  factor_columns(const panel_pattern<Index, Offset>& a, const Executor& on, memory_resource& resource)
-      : size_(a.size) {
-    if (size_ == 0) {
+  factor_columns(const panel_pattern<Index, Offset>& a, const Executor& on, memory_resource& resource) {
+    if (a.size == 0) {
       return;
     }
     expect_sound_panels(a, on, resource);
-    lists_.offsets = make_buffer<Offset>(size_ + 1, on, resource);
-    pattern_first_ = make_buffer<Offset>(size_, on, resource);
-    lists_.first = make_buffer<Offset>(size_, on, resource);
+    make_runs(a.size, on, resource);
+    pattern_first_ = make_buffer<Offset>(a.size, on, resource);
     on.fill_bytes(lists_.offsets.data(), 0, lists_.offsets.bytes());
     simt::for_each_by_tile<32>(on, a.supernodes,
                                find_panel_columns<Index, Offset>{a, lists_.offsets.data(),
                                                                  pattern_first_.data(), lists_.first.data()});
-    on.exclusive_scan(lists_.offsets.data(), lists_.offsets.data(), size_ + 1, resource);
+    on.exclusive_scan(lists_.offsets.data(), lists_.offsets.data(), a.size + 1, resource);
     Offset entries = 0;
-    on.download(&entries, lists_.offsets.data() + size_, sizeof(entries));
+    on.download(&entries, lists_.offsets.data() + a.size, sizeof(entries));
     entries_ = entries;
-    stored_indices_ = a.row_indices;
+    view_ = {a.size, lists_.offsets.data(), pattern_first_.data(), a.row_indices, 1, -1};
   }
 
   [[nodiscard]] std::int64_t entries() const { return entries_; }
   [[nodiscard]] const longest_of& longest() const { return longest_; }
-
   /// Returns the pattern, until end_analysis().
-  [[nodiscard]] column_view<Index, Offset> view() const {
-    return {size_,
-            lists_.offsets.data(),
-            pattern_first_.data() != nullptr ? pattern_first_.data() : first(),
-            stored_indices_ != nullptr ? stored_indices_ : lists_.rows.data(),
-            step_,
-            top_};
-  }
+  [[nodiscard]] const column_view<Index, Offset>& view() const { return view_; }
   /// Returns where the columns have their values in `values`, the values of the stored matrix.
   template <class Scalar>
   [[nodiscard]] stored_values<Scalar, Index, Offset> values(const Scalar* values, bool conjugated) const {
     return {values,
             conjugated,
-            has_lists() ? list_first_.data() : first(),
+            has_first() ? lists_.first.data() : lists_.offsets.data(),
             lists_.sources.data(),
             lists_.pivots.data(),
             stored_step_,
-            list_shift_.data()};
+            lists_.shift.data()};
   }
   /// Gives away how many fundamental supernodes begin before each column and before the end; empty if this is
   /// not known.
   [[nodiscard]] buffer<Index> take_begun() { return std::exchange(lists_.begun, {}); }
-  /// Says which the first columns of the `count` fundamental supernodes are, before values() is called. Only
-  /// enqueues.
+  /// Says which the first columns of the `count` fundamental supernodes are, before values() is called: of
+  /// the runs of columns it needs these only. Only enqueues.
   template <class Executor>
   void set_fundamental(const buffer<Index>& first_columns, std::int64_t count, const Executor& on,
                        memory_resource& resource) {
-    if (lists_.shift.data() != nullptr) {
-      list_first_ = make_buffer<Offset>(count, on, resource);
-      list_shift_ = make_buffer<Index>(count, on, resource);
-      simt::for_each(
-          on, count,
-          take_first_columns<Index, Offset>{first_columns.data(), lists_.first.data(), lists_.shift.data(),
-                                            list_first_.data(), list_shift_.data()});
+    if (lists_.shift.data() == nullptr) {
+      return;
     }
+    auto first = make_buffer<Offset>(count, on, resource);
+    auto shift = make_buffer<Index>(count, on, resource);
+    simt::for_each(on, count,
+                   take_first_columns<Index, Offset>{first_columns.data(), lists_.first.data(),
+                                                     lists_.shift.data(), first.data(), shift.data()});
+    pattern_first_ = std::exchange(lists_.first, std::move(first));
+    lists_.shift = std::move(shift);
   }
   /// Gives back what values() does not need.
   void end_analysis() {
-    stored_indices_ = nullptr;
+    view_ = {};
     pattern_first_ = {};
     lists_.rows = {};
-    lists_.shift = {};
     if (has_first()) {
       lists_.offsets = {};
     }
-    if (has_lists()) {
-      lists_.first = {};
-    }
   }
-  [[nodiscard]] std::size_t bytes() const {
-    return lists_.bytes() + pattern_first_.bytes() + list_first_.bytes() + list_shift_.bytes();
-  }
+  [[nodiscard]] std::size_t bytes() const { return lists_.bytes() + pattern_first_.bytes(); }
 
  private:
   template <class Executor>
   using one_triangle_builder = triangle_builder<1, Index, Offset, Executor>;
 
-  [[nodiscard]] const Offset* first() const {
-    return has_first() ? lists_.first.data() : lists_.offsets.data();
-  }
   [[nodiscard]] bool has_first() const { return lists_.first.data() != nullptr; }
-  [[nodiscard]] bool has_lists() const { return list_first_.data() != nullptr; }
+
+  /// Makes room for columns that are runs of the stored matrix.
+  template <class Executor>
+  void make_runs(std::int64_t size, const Executor& on, memory_resource& resource) {
+    lists_.offsets = make_buffer<Offset>(size + 1, on, resource);
+    lists_.first = make_buffer<Offset>(size, on, resource);
+  }
 
   /// Checks the stored matrix, and counts the entries of the rows that a triangle is built from.
   template <class Executor>
   auto check_rows(const one_triangle_builder<Executor>& builder,
                   const std::array<device_triangle<Index, Offset>, 1>& t, const Executor& on) const {
-    simt::for_each(on, size_, builder.start_rows(t, 0));
+    simt::for_each(on, t[0].size, builder.start_rows(t, 0));
     builder.measure_rows(t);
     const auto found = builder.read_reports();
     builder.expect_sound(found);
@@ -249,32 +240,28 @@ class factor_columns {
   bool take_rows(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
                  memory_resource& resource) {
     const one_triangle_builder<Executor> rows(a, {form}, 0, on, resource);
-    auto built = rows.allocate_rows();
+    const auto built = rows.allocate_rows();
     const auto reports = check_rows(rows, built, on);
-    const device_triangle<Index, Offset>& t = built[0];
-    const triangle_kernels::report& found = reports[0];
     if (!rows.ascends(reports, 0)) {
       return false;
     }
-    lists_ = list_runs<Index, Offset>({size_, t.row_offsets.data(), a.offsets, a.indices, form.reversed}, on,
-                                      resource);
-    entries_ = found.entries;
-    longest_.row = found.longest_row;
+    lists_ = list_runs<Index, Offset>(
+        {a.size, built[0].row_offsets.data(), a.offsets, a.indices, form.reversed}, on, resource);
+    view_ = {a.size, lists_.offsets.data(), lists_.first.data(), lists_.rows.data(), 1, -1};
+    entries_ = reports[0].entries;
+    longest_.row = reports[0].longest_row;
     stored_step_ = form.reversed ? -1 : 1;
     return true;
   }
 
-  std::int64_t size_ = 0;
   std::int64_t entries_ = 0;  ///< without the diagonal
   longest_of longest_;
-  const Index* stored_indices_ = nullptr;  ///< of the stored matrix, if columns are runs of it
-  column_lists<Index, Offset> lists_;      ///< without rows and sources if columns are runs
-  buffer<Offset> pattern_first_;           ///< by column, if columns stand in panels: see column_view
-  buffer<Offset> list_first_;  ///< by fundamental supernode, if there are runs of columns: see stored_values
-  buffer<Index> list_shift_;   ///< by fundamental supernode, if there are runs of columns: see stored_values
-  int step_ = 1;               ///< of column_view
-  int stored_step_ = 1;        ///< of stored_values
-  Index top_ = -1;
+  column_view<Index, Offset> view_{};
+  /// If columns are runs of the stored matrix, without rows and sources. From set_fundamental() on, `first`
+  /// and `shift` are by fundamental supernode.
+  column_lists<Index, Offset> lists_;
+  buffer<Offset> pattern_first_;  ///< by column: that of `view_`, if it is not in `lists_`
+  int stored_step_ = 1;           ///< of stored_values
 };
 
 }  // namespace sptrsv::detail::supernodal

@@ -15,68 +15,77 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// Owns the arrays of supernodes in device memory; see supernodes.
+/// Owns the arrays of supernodes in device memory.
 template <class Index>
-struct supernode_arrays {
-  std::int64_t count = 0;
-  buffer<Index> first;
-  buffer<Index> range_end;
-  buffer<std::int64_t> rows_begin;
-  buffer<std::int64_t> panel_begin;
-  buffer<Index> rows;
-  buffer<Index> supernode_of;
-  buffer<Index> first_descendant;
+struct supernode_arrays : device_arrays {
+  supernodes<Index> of{};
+  buffer<Index> supernode_of;  ///< that of `of`, which only the analysis needs
 
-  [[nodiscard]] supernodes<Index> view() const {
-    return {count,       first.data(),        range_end.data(),       rows_begin.data(), panel_begin.data(),
-            rows.data(), supernode_of.data(), first_descendant.data()};
+  /// Gives back what only the analysis needs.
+  void end_analysis() {
+    supernode_of = {};
+    of.supernode_of = nullptr;
   }
-  [[nodiscard]] std::size_t bytes() const {
-    return first.bytes() + range_end.bytes() + rows_begin.bytes() + panel_begin.bytes() + rows.bytes() +
-           supernode_of.bytes() + first_descendant.bytes();
-  }
+  [[nodiscard]] std::size_t bytes() const { return device_arrays::bytes() + supernode_of.bytes(); }
 };
 
 /// The supernodes of a plan on the device.
 template <class Index>
 struct device_tree {
-  supernode_arrays<Index> of;         ///< without lists of rows, and without what is known of columns
+  supernode_arrays<Index> nodes;      ///< without lists of rows, and without what is known of columns
   std::int64_t rows = 0;              ///< in all lists of rows
   std::int64_t entries = 0;           ///< of all panels
   buffer<cut_supernode<Index>> made;  ///< what tree_of() needs; empty if the tree comes from the host
 };
 
-/// The merged supernodes, as the kernels below see them.
+/// The merged supernodes, as the kernels below see them. Each range of columns is cut into supernodes of
+/// `max_width` columns; the last one has the rest.
 template <class Index>
 struct merged_view {
   const merged_columns<Index>* ranges;
   std::int64_t count;
-  std::int64_t size;       ///< columns of all of them
-  std::int64_t max_width;  ///< of a supernode
+  std::int64_t size;  ///< columns of all of them
+  std::int64_t max_width;
 
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t end(Context& ctx, std::int64_t i) const {
-    return i + 1 < count ? static_cast<std::int64_t>(ctx.load_constant(&ranges[i + 1].first)) : size;
+  /// Calls use(begin, end, rows, range_end) for each supernode of a range: its columns, the number of rows
+  /// below them, and the end of the range.
+  template <class Context, class Use>
+  SPTRSV_DEVICE void for_pieces(Context& ctx, std::int64_t i, const Use& use) const {
+    const std::int64_t rows = ctx.load_constant(&ranges[i].rows);
+    const std::int64_t range_end =
+        i + 1 < count ? static_cast<std::int64_t>(ctx.load_constant(&ranges[i + 1].first)) : size;
+    for (std::int64_t begin = ctx.load_constant(&ranges[i].first); begin < range_end; begin += max_width) {
+      const std::int64_t end = range_end - begin > max_width ? begin + max_width : range_end;
+      use(begin, end, range_end - end + rows, range_end);
+    }
   }
 };
 
-/// Finds the first supernode of each range, in a scan. Runs once per range and once for the end.
+/// What is summed over the supernodes of ranges.
+enum piece_sum { sum_of_pieces, sum_of_rows, sum_of_entries, piece_sums };
+
+/// Sums up one thing in the ranges before each range, in a scan. Runs once per range and once for the end.
 template <class Index>
-struct find_first_pieces {
+struct sum_before_ranges {
   merged_view<Index> merged;
-  Index* first_of;
+  piece_sum what;
+  std::int64_t* before;  ///< by range, count + 1: `piece_sums` words
 
   template <class Context>
   SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t i) const {
-    const std::int64_t width =
-        i < merged.count
-            ? merged.end(ctx, i) - static_cast<std::int64_t>(ctx.load_constant(&merged.ranges[i].first))
-            : 0;
-    return {(width + merged.max_width - 1) / merged.max_width};
+    std::int64_t sum = 0;
+    if (i < merged.count) {
+      merged.for_pieces(ctx, i, [&](std::int64_t begin, std::int64_t end, std::int64_t rows, std::int64_t) {
+        sum += what == sum_of_pieces ? 1
+               : what == sum_of_rows ? rows
+                                     : panel_row(end - begin + rows, end - begin);
+      });
+    }
+    return {sum};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t i, const simt::counted&, std::int64_t before) const {
-    ctx.store(first_of + i, static_cast<Index>(before));
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t i, const simt::counted&, std::int64_t sum) const {
+    ctx.store(before + i * piece_sums + what, sum);
   }
 };
 
@@ -84,86 +93,54 @@ struct find_first_pieces {
 template <class Index>
 struct write_pieces {
   merged_view<Index> merged;
-  const Index* first_of;  ///< by range, count + 1
+  const std::int64_t* before;  ///< of sum_before_ranges
   cut_supernode<Index>* made;
   Index* first;
   Index* range_end;
+  std::int64_t* rows_begin;
+  std::int64_t* panel_begin;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const merged_columns<Index> range = ctx.load_constant(merged.ranges + i);
-    const std::int64_t end = merged.end(ctx, i);
-    std::int64_t s = ctx.load_constant(first_of + i);
-    for (std::int64_t begin = range.first; begin < end; begin += merged.max_width, ++s) {
-      const std::int64_t stop = end - begin > merged.max_width ? begin + merged.max_width : end;
-      ctx.store(first + s, static_cast<Index>(begin));
-      ctx.store(range_end + s, static_cast<Index>(end));
-      ctx.store(made + s, cut_supernode<Index>{static_cast<Index>(begin), static_cast<Index>(end),
-                                               static_cast<Index>(end - stop + range.rows),
-                                               stop < end ? static_cast<Index>(s + 1) : parent(ctx, range)});
+    std::int64_t sums[piece_sums];
+    SPTRSV_UNROLL
+    for (int what = 0; what < piece_sums; ++what) {
+      sums[what] = ctx.load_constant(before + i * piece_sums + what);
     }
+    const auto begin_piece = [&](std::int64_t column) {
+      ctx.store(first + sums[sum_of_pieces], static_cast<Index>(column));
+      ctx.store(rows_begin + sums[sum_of_pieces], sums[sum_of_rows]);
+      ctx.store(panel_begin + sums[sum_of_pieces], sums[sum_of_entries]);
+    };
+    merged.for_pieces(
+        ctx, i, [&](std::int64_t begin, std::int64_t end, std::int64_t rows, std::int64_t end_of_range) {
+          begin_piece(begin);
+          const std::int64_t s = sums[sum_of_pieces]++;
+          ctx.store(range_end + s, static_cast<Index>(end_of_range));
+          ctx.store(made + s,
+                    cut_supernode<Index>{static_cast<Index>(begin), static_cast<Index>(end_of_range),
+                                         static_cast<Index>(rows),
+                                         end < end_of_range ? static_cast<Index>(s + 1) : parent(ctx, i)});
+          sums[sum_of_rows] += rows;
+          sums[sum_of_entries] += panel_row(end - begin + rows, end - begin);
+        });
     if (i + 1 == merged.count) {
-      ctx.store(first + s, static_cast<Index>(end));
+      begin_piece(merged.size);
     }
   }
 
  private:
-  /// Returns the supernode that has the first row below the range as a column.
+  /// Returns the supernode that has the first row below range `i` as a column.
   template <class Context>
-  SPTRSV_DEVICE Index parent(Context& ctx, const merged_columns<Index>& range) const {
+  SPTRSV_DEVICE Index parent(Context& ctx, std::int64_t i) const {
+    const merged_columns<Index> range = ctx.load_constant(merged.ranges + i);
     if (range.parent < 0) {
       return Index{-1};
     }
-    const Index first_column = ctx.load_constant(&merged.ranges[range.parent].first);
-    return static_cast<Index>(ctx.load_constant(first_of + range.parent) +
-                              (range.parent_column - first_column) / static_cast<Index>(merged.max_width));
-  }
-};
-
-/// Finds where the lists of rows begin, in a scan. Runs once per supernode and once for the end.
-template <class Index>
-struct find_rows_begin {
-  const cut_supernode<Index>* made;
-  std::int64_t count;
-  std::int64_t* rows_begin;
-  std::int64_t* all;  ///< output: all rows
-
-  template <class Context>
-  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t s) const {
-    return {s < count ? static_cast<std::int64_t>(ctx.load_constant(&made[s].rows)) : 0};
-  }
-  template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t s, const simt::counted&, std::int64_t before) const {
-    ctx.store(rows_begin + s, before);
-    if (s == count) {
-      ctx.store(all, before);
-    }
-  }
-};
-
-/// Finds where the panels begin, in a scan. Runs once per supernode and once for the end.
-template <class Index>
-struct find_panel_begin {
-  const cut_supernode<Index>* made;
-  const Index* first;
-  std::int64_t count;
-  std::int64_t* panel_begin;
-  std::int64_t* all;  ///< output: all entries
-
-  template <class Context>
-  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t s) const {
-    if (s >= count) {
-      return {0};
-    }
-    const std::int64_t columns = ctx.load_constant(first + s + 1) - ctx.load_constant(first + s);
-    return {panel_row(columns + ctx.load_constant(&made[s].rows), columns)};
-  }
-  template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t s, const simt::counted&, std::int64_t before) const {
-    ctx.store(panel_begin + s, before);
-    if (s == count) {
-      ctx.store(all, before);
-    }
+    const Index column = range.parent_column - ctx.load_constant(&merged.ranges[range.parent].first);
+    return static_cast<Index>(
+        ctx.load_constant(before + std::int64_t{range.parent} * piece_sums + sum_of_pieces) +
+        column / merged.max_width);
   }
 };
 
@@ -174,33 +151,24 @@ device_tree<Index> cut_on_device(const buffer<merged_columns<Index>>& ranges, st
                                  std::int64_t max_width, simt::scan_words& words, const Executor& on,
                                  memory_resource& resource) {
   const merged_view<Index> merged{ranges.data(), static_cast<std::int64_t>(ranges.size()), size, max_width};
-  const auto first_of = make_buffer<Index>(merged.count + 1, on, resource);
-  words.scan(on, merged.count + 1, find_first_pieces<Index>{merged, first_of.data()}, nullptr);
-  Index count = 0;
-  on.download(&count, first_of.data() + merged.count, sizeof(count));
+  const auto before = make_buffer<std::int64_t>((merged.count + 1) * piece_sums, on, resource);
+  for (const piece_sum what : {sum_of_pieces, sum_of_rows, sum_of_entries}) {
+    words.scan(on, merged.count + 1, sum_before_ranges<Index>{merged, what, before.data()}, nullptr);
+  }
+  std::int64_t sums[piece_sums];
+  on.download(sums, before.data() + merged.count * piece_sums, sizeof(sums));
 
-  device_tree<Index> tree;
-  supernode_arrays<Index>& of = tree.of;
-  of.count = count;
+  const std::int64_t count = sums[sum_of_pieces];
+  device_tree<Index> tree{{}, sums[sum_of_rows], sums[sum_of_entries], {}};
   tree.made = make_buffer<cut_supernode<Index>>(count, on, resource);
-  of.first = make_buffer<Index>(of.count + 1, on, resource);
-  of.range_end = make_buffer<Index>(count, on, resource);
-  of.rows_begin = make_buffer<std::int64_t>(of.count + 1, on, resource);
-  of.panel_begin = make_buffer<std::int64_t>(of.count + 1, on, resource);
-  simt::for_each(
-      on, merged.count,
-      write_pieces<Index>{merged, first_of.data(), tree.made.data(), of.first.data(), of.range_end.data()});
-  const auto all = make_buffer<std::int64_t>(2, on, resource);
-  words.scan(on, of.count + 1,
-             find_rows_begin<Index>{tree.made.data(), of.count, of.rows_begin.data(), all.data()}, nullptr);
-  words.scan(on, of.count + 1,
-             find_panel_begin<Index>{tree.made.data(), of.first.data(), of.count, of.panel_begin.data(),
-                                     all.data() + 1},
-             nullptr);
-  std::int64_t found[2];
-  on.download(found, all.data(), sizeof(found));
-  tree.rows = found[0];
-  tree.entries = found[1];
+  auto* const first = tree.nodes.template make<Index>(count + 1, on, resource);
+  auto* const range_end = tree.nodes.template make<Index>(count, on, resource);
+  auto* const rows_begin = tree.nodes.template make<std::int64_t>(count + 1, on, resource);
+  auto* const panel_begin = tree.nodes.template make<std::int64_t>(count + 1, on, resource);
+  simt::for_each(on, merged.count,
+                 write_pieces<Index>{merged, before.data(), tree.made.data(), first, range_end, rows_begin,
+                                     panel_begin});
+  tree.nodes.of = {count, first, range_end, rows_begin, panel_begin, nullptr, nullptr, nullptr};
   return tree;
 }
 
@@ -214,17 +182,17 @@ device_tree<Index> upload_tree(const supernode_tree<Index>& tree, const Executor
         tree.columns(s) + tree.rows(s) <= std::numeric_limits<std::int32_t>::max(), errc::unsupported,
         "a supernode of " + std::to_string(tree.columns(s)) + " columns has more than 2^31 - 1 rows");
   }
-  return {{tree.count(),
-           begin_upload(tree.first, on, resource),
-           begin_upload(tree.range_end, on, resource),
-           begin_upload(tree.rows_begin, on, resource),
-           begin_upload(tree.panel_begin, on, resource),
-           {},
-           {},
-           {}},
-          tree.rows_begin.back(),
-          tree.panel_begin.back(),
-          {}};
+  device_tree<Index> made{{}, tree.rows_begin.back(), tree.panel_begin.back(), {}};
+  const auto add = [&](const auto& from) { return made.nodes.begin_add(from, on, resource); };
+  made.nodes.of = {tree.count(),
+                   add(tree.first),
+                   add(tree.range_end),
+                   add(tree.rows_begin),
+                   add(tree.panel_begin),
+                   nullptr,
+                   nullptr,
+                   nullptr};
+  return made;
 }
 
 }  // namespace sptrsv::detail::supernodal

@@ -13,11 +13,9 @@ namespace sptrsv::detail::supernodal {
 /// The state of a merge, by fundamental supernode.
 template <class Index>
 struct merge_state {
-  const Index* first;      ///< count + 1: its first column
-  const Index* row_count;  ///< rows below it
-  const Index* parent;     ///< -1: none
-  Index* children;         ///< how many it has
-  Index* arrived;          ///< how many of them are done
+  fundamental_view<Index> of;
+  Index* children;  ///< how many it has
+  Index* arrived;   ///< how many of them are done
   /// The first one of its descendants, as far as they are next to it and merged with it.
   Index* lowest;
   std::int64_t* entries;  ///< of the merged range that it is the root of, in the pattern
@@ -31,7 +29,7 @@ struct start_merge {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t f) const {
-    const Index above = ctx.load_constant(state.parent + f);
+    const Index above = ctx.load_constant(state.of.parent + f);
     if (above >= 0) {
       ctx.reduce_add(state.children + above, Index{1});
     }
@@ -55,7 +53,6 @@ struct merge_agent {
   struct shared_storage {};
   struct params {
     merge_state<Index> state;
-    std::int64_t count;
     merge_limits limits;
     std::int64_t max_steps;
     Index* given_up;
@@ -65,14 +62,14 @@ struct merge_agent {
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
     const merge_state<Index>& state = p.state;
     std::int64_t node = static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
-    if (node >= p.count || ctx.load_constant(state.children + node) != 0) {
+    if (node >= state.of.count || ctx.load_constant(state.children + node) != 0) {
       return;
     }
     merged_node last{};
     last.node = -1;
     for (std::int64_t steps = 1;; ++steps) {
       // Loaded before the merge, which takes longer.
-      const std::int64_t above = ctx.load_constant(state.parent + node);
+      const std::int64_t above = ctx.load_constant(state.of.parent + node);
       const Index children = above >= 0 ? ctx.load_constant(state.children + above) : Index{0};
       last = merge(ctx, p, node, last);
       if (above < 0) {
@@ -106,24 +103,24 @@ struct merge_agent {
   SPTRSV_DEVICE static merged_node merge(Context& ctx, const params& p, std::int64_t node,
                                          const merged_node& last) {
     const merge_state<Index>& state = p.state;
-    const std::int64_t end = ctx.load_constant(state.first + node + 1);
-    const std::int64_t rows = ctx.load_constant(state.row_count + node);
+    const std::int64_t end = ctx.load_constant(state.of.first + node + 1);
+    const std::int64_t rows = ctx.load_constant(state.of.row_count + node);
     const auto panel_entries = [&](std::int64_t columns) { return panel_row(columns + rows, columns); };
-    merged_node made{node, node, ctx.load_constant(state.first + node), 0};
+    merged_node made{node, node, ctx.load_constant(state.of.first + node), 0};
     made.entries = panel_entries(end - made.first);
     while (made.lowest > 0) {
       merged_node child = last;
       std::int64_t parent = node;
       if (made.lowest - 1 != last.node) {
         child.node = made.lowest - 1;
-        parent = ctx.load_constant(state.parent + child.node);
+        parent = ctx.load_constant(state.of.parent + child.node);
         if (parent < made.lowest || parent > node ||
             (parent < node && static_cast<std::int64_t>(ctx.load(state.lowest + parent)) != made.lowest)) {
           break;
         }
         child.lowest = ctx.load(state.lowest + child.node);
         child.entries = ctx.load(state.entries + child.node);
-        child.first = ctx.load_constant(state.first + child.lowest);
+        child.first = ctx.load_constant(state.of.first + child.lowest);
       }
       if (!p.limits.allow(panel_entries(end - child.first), made.entries + child.entries,
                           end - child.first)) {
@@ -132,7 +129,7 @@ struct merge_agent {
       made.lowest = child.lowest;
       made.first = child.first;
       made.entries += child.entries;
-      for (std::int64_t a = parent; a != node; a = ctx.load_constant(state.parent + a)) {
+      for (std::int64_t a = parent; a != node; a = ctx.load_constant(state.of.parent + a)) {
         ctx.store(state.lowest + a, static_cast<Index>(made.lowest));
       }
       ctx.store(state.is_root + child.node, Index{0});
@@ -154,16 +151,16 @@ struct write_ranges {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t f) const {
     const Index number = ctx.load_constant(roots_before + f);
-    const Index first = ctx.load_constant(state.first + ctx.load_constant(state.lowest + f));
+    const Index first = ctx.load_constant(state.of.first + ctx.load_constant(state.lowest + f));
     ctx.store(first_descendant + f, first);
     if (ctx.load_constant(roots_before + f + 1) == number) {
       return;
     }
-    const Index above = ctx.load_constant(state.parent + f);
-    merged_columns<Index> range{first, ctx.load_constant(state.row_count + f), -1, -1};
+    const Index above = ctx.load_constant(state.of.parent + f);
+    merged_columns<Index> range{first, ctx.load_constant(state.of.row_count + f), -1, -1};
     if (above >= 0) {
       range.parent = ctx.load_constant(roots_before + above);
-      range.parent_column = ctx.load_constant(state.first + above);
+      range.parent_column = ctx.load_constant(state.of.first + above);
     }
     ctx.store(ranges + number, range);
   }
@@ -175,14 +172,6 @@ struct device_merge {
   buffer<merged_columns<Index>> ranges;
   buffer<Index> first_descendant;  ///< by fundamental supernode: see merged_supernodes
 };
-
-/// Returns the merged supernodes in host memory. Synchronises.
-template <class Index, class Executor>
-std::vector<merged_columns<Index>> download_ranges(const device_merge<Index>& merged, const Executor& on) {
-  std::vector<merged_columns<Index>> ranges(merged.ranges.size());
-  on.download(ranges.data(), merged.ranges.data(), merged.ranges.bytes());
-  return ranges;
-}
 
 /// Merges on the device; returns no ranges if the tree is too high. The supernodes are nested. Synchronises.
 template <class Index, class Executor>
@@ -197,12 +186,12 @@ device_merge<Index> merge_on_device(const device_fundamental<Index>& f, const me
   Index* const result = roots.data() + f.count;
   on.fill_bytes(counts.data(), 0, counts.bytes());
   on.fill_bytes(result, 0, 2 * sizeof(Index));
-  const merge_state<Index> state{f.first.data(),          f.row_count.data(), f.parent.data(), counts.data(),
-                                 counts.data() + f.count, lowest.data(),      entries.data(),  roots.data()};
+  const merge_state<Index> state{f.view(),      counts.data(),  counts.data() + f.count,
+                                 lowest.data(), entries.data(), roots.data()};
   simt::for_each(on, f.count, start_merge<Index>{state});
   using agent = merge_agent<Index>;
   on.template launch<agent>(simt::block_count(f.count, agent::block_threads),
-                            {state, f.count, limits, max_steps, result + 1});
+                            {state, limits, max_steps, result + 1});
   words.scan(on, f.count + 1, simt::sum_before<Index>{roots.data(), roots.data()}, nullptr);
   device_merge<Index> merged;
   Index found[2];

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
@@ -148,19 +147,17 @@ struct find_lists {
 };
 
 /// Writes where each column has its list, and the entries of the columns before, in a scan. Marks the column
-/// that is the first row below a run. Runs once per column and once for the end.
+/// that is the first row below a run: a fundamental supernode begins there. Runs once per column and once for
+/// the end.
 template <class Index, class Offset>
 struct describe_run_columns {
   column_runs<Index> runs;
-  std::int64_t size;
-  const Index* first;  ///< by run, and for the end
   const Offset* list_begin;
   const Index* rows;
   int step;         ///< of stored_rows
   Offset* offsets;  ///< by column, size + 1
   Offset* begin;    ///< by column: where its list begins
   Index* shift;     ///< by column: from an entry of the run's first column to its own in the same row
-  Index* begins;    ///< by column: raised to 1 if a fundamental supernode begins
 
   struct description {
     std::int64_t count;  ///< entries
@@ -170,26 +167,26 @@ struct describe_run_columns {
   };
   template <class Context>
   SPTRSV_DEVICE description load(Context& ctx, std::int64_t column) const {
-    if (column == size) {
+    if (column == runs.size) {
       return {0, 0, 0, false};
     }
     const std::int64_t run = runs.of(ctx, column);
-    const std::int64_t number = column - static_cast<std::int64_t>(ctx.load_constant(first + run));
+    const std::int64_t number = column - static_cast<std::int64_t>(ctx.load_constant(runs.first + run));
     const std::int64_t at = static_cast<std::int64_t>(ctx.load_constant(list_begin + run)) + number + 1;
     return {static_cast<std::int64_t>(ctx.load_constant(list_begin + run + 1)) - at, at, number,
-            column + 1 == static_cast<std::int64_t>(ctx.load_constant(first + run + 1))};
+            column + 1 == static_cast<std::int64_t>(ctx.load_constant(runs.first + run + 1))};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t column, const description& found,
                            std::int64_t before) const {
     ctx.store(offsets + column, static_cast<Offset>(before));
-    if (column == size) {
+    if (column == runs.size) {
       return;
     }
     ctx.store(begin + column, static_cast<Offset>(found.at));
     ctx.store(shift + column, static_cast<Index>(step * found.number));
     if (found.is_last && found.count > 0) {
-      ctx.store_relaxed(begins + ctx.load_constant(rows + found.at), Index{1});
+      ctx.store_relaxed(runs.begins + ctx.load_constant(rows + found.at), Index{1});
     }
   }
 };
@@ -212,8 +209,8 @@ struct column_lists {
   }
 };
 
-/// The lanes that work on a row together.
-inline constexpr int lanes_per_row = 16;
+/// The lanes that work on a row, a column or a fundamental supernode together.
+inline constexpr int lanes_per_list = 16;
 
 /// Makes the lists of runs. `c` has rows. Synchronises.
 template <class Index, class Offset, class Executor>
@@ -222,18 +219,16 @@ column_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const
   column_lists<Index, Offset> made;
   const auto begins = make_buffer<Index>(c.size + 1, on, resource);
   made.begun = make_buffer<Index>(c.size + 1, on, resource);
-  const column_runs<Index> runs{begins.data(), made.begun.data()};
-  on.fill_bytes(begins.data(), 0, begins.bytes());
-  simt::for_each_by_tile<lanes_per_row>(on, c.size, mark_runs<Index, Offset>{c, begins.data()});
-  simt::scan_words words(resource);
   const auto first = make_buffer<Index>(c.size + 1, on, resource);
+  const column_runs<Index> runs{c.size, begins.data(), made.begun.data(), first.data()};
+  on.fill_bytes(begins.data(), 0, begins.bytes());
+  simt::for_each_by_tile<lanes_per_list>(on, c.size, mark_runs<Index, Offset>{c, begins.data()});
+  simt::scan_words words(resource);
   const auto results = make_buffer<std::int64_t>(2, on, resource);  // so that the host waits once
-  words.scan(on, c.size + 1,
-             number_runs<Index>{begins.data(), c.size, made.begun.data(), first.data(), results.data()},
-             nullptr);
+  words.scan(on, c.size + 1, number_runs<Index>{runs, results.data()}, nullptr);
   made.offsets = make_buffer<Offset>(c.size + 1, on, resource);
   Offset* const listed_before = made.offsets.data();
-  simt::for_each_by_tile<lanes_per_row>(on, c.size + 1, count_listed<Index, Offset>{c, runs, listed_before});
+  simt::for_each_by_tile<lanes_per_list>(on, c.size + 1, count_listed<Index, Offset>{c, runs, listed_before});
   words.scan(on, c.size + 1, sum_listed<Offset>{c.size, listed_before, results.data() + 1}, nullptr);
   std::int64_t counts[2];
   on.download(counts, results.data(), sizeof(counts));
@@ -247,7 +242,7 @@ column_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const
     auto keys = make_buffer<std::uint64_t>(listed, on, resource);
     auto other_keys = make_buffer<std::uint64_t>(listed, on, resource);
     auto other_sources = make_buffer<Offset>(listed, on, resource);
-    simt::for_each_by_tile<lanes_per_row>(
+    simt::for_each_by_tile<lanes_per_list>(
         on, c.size,
         write_listed<Index, Offset>{c, runs, listed_before, run_bits, keys.data(), made.sources.data()});
     on.sort_pairs_in_place(keys, other_keys, made.sources, other_sources, run_bits, resource);
@@ -258,9 +253,8 @@ column_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const
   made.first = make_buffer<Offset>(c.size, on, resource);
   made.shift = make_buffer<Index>(c.size, on, resource);
   words.scan(on, c.size + 1,
-             describe_run_columns<Index, Offset>{runs, c.size, first.data(), list_begin.data(),
-                                                 made.rows.data(), c.step(), made.offsets.data(),
-                                                 made.first.data(), made.shift.data(), begins.data()},
+             describe_run_columns<Index, Offset>{runs, list_begin.data(), made.rows.data(), c.step(),
+                                                 made.offsets.data(), made.first.data(), made.shift.data()},
              nullptr);
   words.scan(on, c.size + 1, simt::sum_before<Index>{begins.data(), made.begun.data()}, nullptr);
   return made;

@@ -141,7 +141,7 @@ struct write_masks {
       const std::int64_t i = w * 32 + warp.rank();
       bool is_set = i >= lead && i < height;
       if (!has_all) {
-        const std::int64_t row = panel_row_number(ctx, node, i < height ? i : height - 1);
+        const std::int64_t row = of.row(ctx, node, i < height ? i : height - 1);
         const bool is_below = finds(ctx, warp, rows, passed, row) && i < height;
         passed += simt::bit_count(warp.ballot(is_below));
         is_set = is_below || (is_set && row < rows.end);
@@ -156,14 +156,6 @@ struct write_masks {
       }
       total += simt::bit_count(bits);
     }
-  }
-
-  /// Returns the row that row `i` of a panel stands for.
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t panel_row_number(Context& ctx, const supernode& node, std::int64_t i) const {
-    return i < node.columns
-               ? node.first + i
-               : static_cast<std::int64_t>(ctx.load_constant(of.rows + node.rows_begin + (i - node.columns)));
   }
 
   /// Returns whether `row`, which ascends with the lanes, is among the next 32 rows below the fundamental
@@ -181,62 +173,55 @@ struct write_masks {
   }
 };
 
-/// Owns the supernodes of a plan.
+/// Owns the supernodes of a plan and their masks.
 template <class Index>
-class device_structure {
- public:
-  /// `rows`: in all lists of rows, which `arrays` does not have yet. `first_descendant`: by fundamental
-  /// supernode, see merged_supernodes. Synchronises.
+struct device_structure : supernode_arrays<Index> {
+  using supernode_arrays<Index>::of;
+  row_masks<Index> masks{};
+  std::int64_t size;  ///< columns of all supernodes
+
+  /// Takes the supernodes of `tree`, and finds their lists of rows and what is known of columns.
+  /// `first_descendant`: by fundamental supernode, see merged_supernodes. Synchronises.
   template <class Offset, class Executor>
-  device_structure(supernode_arrays<Index> arrays, std::int64_t rows, const Index* first_descendant,
+  device_structure(device_tree<Index>& tree, const Index* first_descendant,
                    const device_fundamental<Index>& f, const column_view<Index, Offset>& c,
                    simt::scan_words& scans, const Executor& on, memory_resource& resource)
-      : of_(std::move(arrays)) {
-    of_.rows = make_buffer<Index>(rows, on, resource);
-    of_.supernode_of = make_buffer<Index>(c.size, on, resource);
-    of_.first_descendant = make_buffer<Index>(c.size, on, resource);
-    fundamental_ = make_buffer<Index>(of_.count, on, resource);
-    mask_begin_ = make_buffer<std::int64_t>(of_.count + 1, on, resource);
-    scans.scan(on, of_.count + 1,
-               place_masks<Index>{view(), f.begun.data(), fundamental_.data(), mask_begin_.data()}, nullptr);
-    std::int64_t words = 0;
-    on.download(&words, mask_begin_.data() + of_.count, sizeof(words));
-    mask_words_ = make_buffer<std::uint32_t>(words, on, resource);
-    simt::for_each(on, c.size,
-                   describe_columns<Index>{find_supernodes(), f.begun.data(), first_descendant,
-                                           of_.first_descendant.data()});
-    simt::for_each(on, rows, write_rows<Index, Offset>{c, view(), of_.rows.data()});
-    simt::for_each_by_tile<32>(on, f.count,
-                               write_masks<Index, Offset>{c, view(), masks(f), mask_words_.data()});
+      : supernode_arrays<Index>(std::move(tree.nodes)), size(c.size) {
+    const auto make = [&](auto element, std::int64_t count) {
+      return this->template make<decltype(element)>(count, on, resource);
+    };
+    Index* const rows = make(Index{}, tree.rows);
+    Index* const descendants = make(Index{}, size);
+    Index* const fundamental = make(Index{}, of.count);
+    std::int64_t* const mask_begin = make(std::int64_t{}, of.count + 1);
+    scans.scan(on, of.count + 1, place_masks<Index>{of, f.begun.data(), fundamental, mask_begin}, nullptr);
+    std::int64_t word_count = 0;
+    on.download(&word_count, mask_begin + of.count, sizeof(word_count));
+    std::uint32_t* const words = make(std::uint32_t{}, word_count);
+    masks = {words, mask_begin, fundamental, f.first.data(), f.count};
+    simt::for_each(on, size,
+                   describe_columns<Index>{place_supernodes(on, resource), f.begun.data(), first_descendant,
+                                           descendants});
+    simt::for_each(on, tree.rows, write_rows<Index, Offset>{c, of, rows});
+    of.rows = rows;
+    of.first_descendant = descendants;
+    simt::for_each_by_tile<32>(on, f.count, write_masks<Index, Offset>{c, of, masks, words});
   }
 
-  /// Returns the supernodes. Their `supernode_of` is there until end_analysis().
-  [[nodiscard]] supernodes<Index> view() const { return of_.view(); }
-  [[nodiscard]] row_masks<Index> masks(const device_fundamental<Index>& f) const {
-    return {mask_words_.data(), mask_begin_.data(), fundamental_.data(), f.first.data(), f.count};
-  }
-  /// Gives back what only the analysis needs.
-  void end_analysis() { of_.supernode_of = {}; }
   /// Computes again what end_analysis() gave back. Only enqueues.
   template <class Executor>
   void resume_analysis(const Executor& on, memory_resource& resource) {
-    const auto size = static_cast<std::int64_t>(of_.first_descendant.size());
-    of_.supernode_of = make_buffer<Index>(size, on, resource);
-    simt::for_each(on, size, find_supernodes());
-  }
-  [[nodiscard]] std::size_t bytes() const {
-    return of_.bytes() + fundamental_.bytes() + mask_begin_.bytes() + mask_words_.bytes();
+    simt::for_each(on, size, place_supernodes(on, resource));
   }
 
  private:
-  [[nodiscard]] find_supernode_of<Index> find_supernodes() const {
-    return {of_.first.data(), of_.count, of_.supernode_of.data()};
+  /// Makes room for the supernode of each column. Returns what finds them.
+  template <class Executor>
+  [[nodiscard]] find_supernode_of<Index> place_supernodes(const Executor& on, memory_resource& resource) {
+    this->supernode_of = make_buffer<Index>(size, on, resource);
+    of.supernode_of = this->supernode_of.data();
+    return {of.first, of.count, this->supernode_of.data()};
   }
-
-  supernode_arrays<Index> of_;
-  buffer<Index> fundamental_;  ///< these as in row_masks
-  buffer<std::int64_t> mask_begin_;
-  buffer<std::uint32_t> mask_words_;
 };
 
 }  // namespace sptrsv::detail::supernodal

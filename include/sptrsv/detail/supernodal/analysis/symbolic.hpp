@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
@@ -64,35 +62,43 @@ struct mark_fundamental {
   }
 };
 
+/// The fundamental supernodes as kernels see them; see fundamental_supernodes.
+template <class Index>
+struct fundamental_view {
+  std::int64_t count;
+  Index* begun;           ///< by column, size + 1: how many supernodes begin before it
+  Index* first;           ///< by supernode, count + 1
+  Index* row_count;       ///< by supernode
+  Index* parent;          ///< by supernode; -1: none
+  unsigned char* nested;  ///< by supernode
+};
+
 /// Writes what is known of each fundamental supernode from its first and its last column. Runs once per
 /// column and once for the end.
 template <class Index, class Offset>
 struct describe_fundamental {
   column_view<Index, Offset> c;
-  const Index* begun;  ///< by column, size + 1: how many supernodes begin before it
-  Index* first;        ///< by supernode, count + 1
-  Index* row_count;    ///< by supernode
-  Index* parent;       ///< by supernode; -1: none
+  fundamental_view<Index> f;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
-    const Index before = ctx.load_constant(begun + column);
+    const Index before = ctx.load_constant(f.begun + column);
     if (column == c.size) {
-      ctx.store(first + before, static_cast<Index>(column));
+      ctx.store(f.first + before, static_cast<Index>(column));
       return;
     }
-    const Index after = ctx.load_constant(begun + column + 1);
+    const Index after = ctx.load_constant(f.begun + column + 1);
     if (after > before) {
-      ctx.store(first + before, static_cast<Index>(column));
+      ctx.store(f.first + before, static_cast<Index>(column));
     }
-    if (column + 1 == c.size || ctx.load_constant(begun + column + 2) > after) {
+    if (column + 1 == c.size || ctx.load_constant(f.begun + column + 2) > after) {
       const std::int64_t rows = c.count(ctx, column);
       Index above = -1;
       if (rows > 0) {
-        above = static_cast<Index>(ctx.load_constant(begun + c.row(ctx, c.begin(ctx, column), 0) + 1) - 1);
+        above = static_cast<Index>(ctx.load_constant(f.begun + c.row(ctx, c.begin(ctx, column), 0) + 1) - 1);
       }
-      ctx.store(row_count + after - 1, static_cast<Index>(rows));
-      ctx.store(parent + after - 1, above);
+      ctx.store(f.row_count + after - 1, static_cast<Index>(rows));
+      ctx.store(f.parent + after - 1, above);
     }
   }
 };
@@ -102,18 +108,16 @@ struct describe_fundamental {
 template <class Index, class Offset>
 struct mark_nested {
   column_view<Index, Offset> c;
-  const Index* first;
-  const Index* parent;
-  unsigned char* nested;      ///< by supernode
+  fundamental_view<Index> f;
   std::uint64_t* not_nested;  ///< raised if there is another one
 
   template <class Context, class Tile>
-  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t f) const {
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t s) const {
     bool is_nested = true;
-    const std::int64_t above = ctx.load_constant(parent + f);
+    const std::int64_t above = ctx.load_constant(f.parent + s);
     if (above >= 0) {
-      const std::int64_t last = static_cast<std::int64_t>(ctx.load_constant(first + f + 1)) - 1;
-      const std::int64_t end = ctx.load_constant(first + above + 1);
+      const std::int64_t last = static_cast<std::int64_t>(ctx.load_constant(f.first + s + 1)) - 1;
+      const std::int64_t end = ctx.load_constant(f.first + above + 1);
       const std::int64_t begin = c.begin(ctx, last);
       const std::int64_t count = c.count(ctx, last);
       const std::int64_t parent_begin = c.begin(ctx, end - 1);
@@ -130,7 +134,7 @@ struct mark_nested {
       }
     }
     if (tile.rank() == 0) {
-      ctx.store(nested + f, static_cast<unsigned char>(is_nested ? 1 : 0));
+      ctx.store(f.nested + s, static_cast<unsigned char>(is_nested ? 1 : 0));
       if (!is_nested) {
         ctx.store_relaxed(not_nested, std::uint64_t{1});
       }
@@ -151,13 +155,13 @@ struct mark_nested {
 template <class Index, class Offset>
 struct count_row_entries {
   column_view<Index, Offset> c;
-  const Index* first;
+  fundamental_view<Index> f;
   Index* entries;  ///< by row
 
   template <class Context, class Tile>
-  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t f) const {
-    const std::int64_t begin = ctx.load_constant(first + f);
-    const std::int64_t end = ctx.load_constant(first + f + 1);
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t s) const {
+    const std::int64_t begin = ctx.load_constant(f.first + s);
+    const std::int64_t end = ctx.load_constant(f.first + s + 1);
     for (std::int64_t row = begin + 1 + tile.rank(); row < end; row += Tile::lanes) {
       ctx.reduce_add(entries + row, static_cast<Index>(row - begin));
     }
@@ -175,12 +179,15 @@ struct device_fundamental {
   std::int64_t count = 0;
   bool is_nested = true;  ///< whether the pattern is that of a complete factor
   longest_of longest;
-  buffer<Index> begun;           ///< by column, size + 1: how many supernodes begin before it
-  buffer<Index> first;           ///< by supernode, count + 1
-  buffer<Index> row_count;       ///< by supernode
-  buffer<Index> parent;          ///< by supernode
-  buffer<unsigned char> nested;  ///< by supernode
+  buffer<Index> begun;  ///< these as in fundamental_view
+  buffer<Index> first;
+  buffer<Index> row_count;
+  buffer<Index> parent;
+  buffer<unsigned char> nested;
 
+  [[nodiscard]] fundamental_view<Index> view() const {
+    return {count, begun.data(), first.data(), row_count.data(), parent.data(), nested.data()};
+  }
   /// Gives back all but what values need.
   void end_analysis() {
     begun = {};
@@ -190,9 +197,6 @@ struct device_fundamental {
   }
 };
 
-/// The lanes that work on a column or on a fundamental supernode together.
-inline constexpr int lanes_per_column = 16;
-
 /// Returns how many fundamental supernodes of the columns `c` begin before each column and before the end.
 template <class Index, class Offset, class Executor>
 buffer<Index> count_begun(const column_view<Index, Offset>& c, const Executor& on,
@@ -201,20 +205,24 @@ buffer<Index> count_begun(const column_view<Index, Offset>& c, const Executor& o
   const auto children = make_buffer<Index>(c.size, on, resource);
   on.fill_bytes(children.data(), 0, children.bytes());
   simt::for_each(on, c.size, count_children<Index, Offset>{c, children.data()});
-  simt::for_each_by_tile<lanes_per_column>(on, c.size + 1,
-                                           mark_fundamental<Index, Offset>{c, children.data(), begun.data()});
+  simt::for_each_by_tile<lanes_per_list>(on, c.size + 1,
+                                         mark_fundamental<Index, Offset>{c, children.data(), begun.data()});
   on.exclusive_scan(begun.data(), begun.data(), c.size + 1, resource);
   return begun;
 }
 
-/// Finds the fundamental supernodes of the columns `c`, and what is not known of the longest row and column.
-/// `begun`: see count_begun(). Synchronises.
+/// Finds the fundamental supernodes of the columns of C, and what is not known of the longest row and column;
+/// tells the columns. Synchronises.
 template <class Index, class Offset, class Executor>
-device_fundamental<Index> find_fundamental(const column_view<Index, Offset>& c, buffer<Index> begun,
-                                           const longest_of& known, const Executor& on,
+device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& columns, const Executor& on,
                                            memory_resource& resource) {
+  const column_view<Index, Offset> c = columns.view();
+  const longest_of known = columns.longest();
   device_fundamental<Index> f;
-  f.begun = std::move(begun);
+  f.begun = columns.take_begun();
+  if (f.begun.data() == nullptr) {
+    f.begun = count_begun(c, on, resource);
+  }
   Index count = 0;
   on.download(&count, f.begun.data() + c.size, sizeof(count));
   f.count = count;
@@ -230,24 +238,21 @@ device_fundamental<Index> find_fundamental(const column_view<Index, Offset>& c, 
   };
   const auto found = make_buffer<results>(1, on, resource);
   on.fill_bytes(found.data(), 0, found.bytes());
-  simt::for_each(on, c.size + 1,
-                 describe_fundamental<Index, Offset>{c, f.begun.data(), f.first.data(), f.row_count.data(),
-                                                     f.parent.data()});
-  simt::for_each_by_tile<lanes_per_column>(
-      on, f.count,
-      mark_nested<Index, Offset>{c, f.first.data(), f.parent.data(), f.nested.data(),
-                                 &found.data()->not_nested});
+  simt::for_each(on, c.size + 1, describe_fundamental<Index, Offset>{c, f.view()});
+  simt::for_each_by_tile<lanes_per_list>(on, f.count,
+                                         mark_nested<Index, Offset>{c, f.view(), &found.data()->not_nested});
   if (known.row < 0) {
     const auto row_entries = make_buffer<Index>(c.size, on, resource);
     on.fill_bytes(row_entries.data(), 0, row_entries.bytes());
-    simt::for_each_by_tile<lanes_per_column>(
-        on, f.count, count_row_entries<Index, Offset>{c, f.first.data(), row_entries.data()});
+    simt::for_each_by_tile<lanes_per_list>(on, f.count,
+                                           count_row_entries<Index, Offset>{c, f.view(), row_entries.data()});
     simt::find_largest(on, c.size, array_kernels::element_of<Index>{row_entries.data()},
                        &found.data()->longest_row);
   }
   if (known.column < 0) {
     simt::find_largest(on, c.size, column_length<Index, Offset>{c}, &found.data()->longest_column);
   }
+  columns.set_fundamental(f.first, f.count, on, resource);
   results host{};
   on.download(&host, found.data(), sizeof(host));
   f.is_nested = host.not_nested == 0;
@@ -259,17 +264,12 @@ device_fundamental<Index> find_fundamental(const column_view<Index, Offset>& c, 
 /// Returns a copy on the host. Synchronises.
 template <class Index, class Executor>
 fundamental_supernodes download_fundamental(const device_fundamental<Index>& f, const Executor& on) {
-  fundamental_supernodes host;
-  const auto download = [&](const auto& from, auto& to) {
-    std::vector<std::decay_t<decltype(*from.data())>> copy(from.size());
-    on.download(copy.data(), from.data(), from.bytes());
-    to.assign(copy.begin(), copy.end());
+  const auto download = [&](const auto& from) {
+    const auto copy = download_array(from, on);
+    return std::vector<std::int64_t>(copy.begin(), copy.end());
   };
-  download(f.first, host.first);
-  download(f.row_count, host.row_count);
-  download(f.parent, host.parent);
-  download(f.nested, host.nested);
-  return host;
+  const auto nested = download_array(f.nested, on);
+  return {download(f.first), download(f.row_count), download(f.parent), {nested.begin(), nested.end()}};
 }
 
 }  // namespace sptrsv::detail::supernodal

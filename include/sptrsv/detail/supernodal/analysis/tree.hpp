@@ -145,15 +145,23 @@ struct supernode_tree {
   std::vector<std::int64_t> panel_begin;  ///< by supernode, count + 1
   /// By supernode: the supernode of the first row below it; -1: none. Meaningless unless `is_nested`.
   std::vector<Index> parent;
-  bool is_nested =
-      true;  ///< whether the pattern is that of a complete factor: supernodes need their children only
+  /// Whether the pattern is that of a complete factor: supernodes need their children only.
+  bool is_nested = true;
 
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(parent.size()); }
-  [[nodiscard]] std::int64_t columns(std::int64_t s) const { return first[at(s) + 1] - first[at(s)]; }
-  [[nodiscard]] std::int64_t rows(std::int64_t s) const { return rows_begin[at(s) + 1] - rows_begin[at(s)]; }
-  [[nodiscard]] std::int64_t entries(std::int64_t s) const {
-    return panel_begin[at(s) + 1] - panel_begin[at(s)];
+  // Of a supernode, or of all from s to `last`:
+  [[nodiscard]] std::int64_t columns(std::int64_t s, std::int64_t last) const {
+    return first[at(last) + 1] - first[at(s)];
   }
+  [[nodiscard]] std::int64_t columns(std::int64_t s) const { return columns(s, s); }
+  [[nodiscard]] std::int64_t rows(std::int64_t s, std::int64_t last) const {
+    return rows_begin[at(last) + 1] - rows_begin[at(s)];
+  }
+  [[nodiscard]] std::int64_t rows(std::int64_t s) const { return rows(s, s); }
+  [[nodiscard]] std::int64_t entries(std::int64_t s, std::int64_t last) const {
+    return panel_begin[at(last) + 1] - panel_begin[at(s)];
+  }
+  [[nodiscard]] std::int64_t entries(std::int64_t s) const { return entries(s, s); }
 
   [[nodiscard]] supernode node(std::int64_t s) const {
     const auto at = static_cast<std::size_t>(s);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/supernodal/forest/list_agent.hpp"
@@ -12,8 +11,9 @@ namespace sptrsv::detail::supernodal {
 
 /// Owns the arrays of the forests.
 template <class Index, class Offset>
-class forest_lists {
- public:
+struct forest_lists : device_arrays {
+  forests_view<Offset> view{};
+
   forest_lists() = default;
 
   /// Only enqueues. `list` stays as it is until a call synchronises.
@@ -24,36 +24,33 @@ class forest_lists {
       return;
     }
     const auto make = [&](auto element, std::int64_t count) {
-      return arrays_.make<decltype(element)>(count, on, resource);
+      return this->template make<decltype(element)>(count, on, resource);
     };
-    const auto forest_count = static_cast<std::int64_t>(list.forests.size());
-    auto* const forests = make(forest{}, forest_count);
-    on.begin_upload(forests, list.forests.data(), list.forests.size() * sizeof(forest));
+    view.count = static_cast<std::int64_t>(list.forests.size());
+    view.forests = make(forest{}, view.count);
+    on.begin_upload(view.forests, list.forests.data(), list.forests.size() * sizeof(forest));
     const auto places = begin_upload(list.places, on, resource);
-    auto* const outside_rows = make(Offset{}, list.outside_rows);
-    auto* const level_begin = make(std::int32_t{}, list.levels);
-    forest_product* products = nullptr;
-    forest_column* columns = nullptr;
-    forest_node* nodes = nullptr;
-    std::uint16_t* local_rows = nullptr;
+    view.outside_rows = make(Offset{}, list.outside_rows);
+    view.level_begin = make(std::int32_t{}, list.levels);
+    // Bulk copies read up to the next multiple of 16 bytes.
+    const auto make_padded = [&](auto element, std::int64_t count) {
+      constexpr std::int64_t padding = 16 / std::int64_t{sizeof(element)} - 1;
+      auto* const made = make(element, count + padding);
+      on.fill_bytes(made + count, 0, padding * sizeof(element));
+      return made;
+    };
     if (backward) {
-      // Bulk copies read up to the next multiple of 16 bytes.
-      columns = make(forest_column{}, list.items + 3);
-      on.fill_bytes(columns + list.items, 0, 3 * sizeof(forest_column));
-      nodes = make(forest_node{}, list.nodes);
-      local_rows = make(std::uint16_t{}, list.rows + 7);
-      on.fill_bytes(local_rows + list.rows, 0, 7 * sizeof(std::uint16_t));
+      view.columns = make_padded(forest_column{}, list.items);
+      view.nodes = make(forest_node{}, list.nodes);
+      view.local_rows = make_padded(std::uint16_t{}, list.rows);
     } else {
-      products = make(forest_product{}, list.items + 1);
-      on.fill_bytes(products + list.items, 0, sizeof(forest_product));
+      view.products = make_padded(forest_product{}, list.items);
     }
-    view_ = {forests, forest_count, products, columns, nodes, local_rows, level_begin, outside_rows};
     const auto scratch = make_buffer<std::uint64_t>(2 * list.items, on, resource);
     const auto last_level = make_buffer<std::int32_t>(backward ? 0 : size, on, resource);
     const auto build = [&](auto agent) {
-      on.template launch<decltype(agent)>(simt::block_count(forest_count, 1),
-                                          {of, forests, places.data(), scratch.data(), last_level.data(),
-                                           products, columns, nodes, local_rows, level_begin, outside_rows});
+      on.template launch<decltype(agent)>(simt::block_count(view.count, 1),
+                                          {of, view, places.data(), scratch.data(), last_level.data()});
     };
     if (backward) {
       build(forest_list_agent<Index, Offset, true>{});
@@ -61,13 +58,6 @@ class forest_lists {
       build(forest_list_agent<Index, Offset, false>{});
     }
   }
-
-  [[nodiscard]] const forests_view<Offset>& view() const { return view_; }
-  [[nodiscard]] std::size_t bytes() const { return arrays_.bytes(); }
-
- private:
-  device_arrays arrays_;
-  forests_view<Offset> view_{};
 };
 
 }  // namespace sptrsv::detail::supernodal

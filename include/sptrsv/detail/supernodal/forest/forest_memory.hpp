@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
@@ -16,6 +15,7 @@ namespace sptrsv::detail::supernodal {
 /// keep all threads busy. No other block needs the components of a forest.
 template <class Tuning, class Scalar, class Index, class Offset, bool Backward>
 struct forest_memory {
+  static constexpr bool is_backward = Backward;
   static constexpr int threads = Tuning::block_threads;
   static constexpr int arrivals = Backward ? 4 : 2;  ///< words for copy_bulk
   using params = solve_params<Scalar, Index, Offset>;

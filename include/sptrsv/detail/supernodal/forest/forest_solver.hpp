@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/supernodal/forest/forest_memory.hpp"
@@ -19,11 +18,9 @@ namespace sptrsv::detail::supernodal {
 ///   3. Hand over the outside rows, as contributions of the roots.
 ///   4. Last level: store each component plus the product of its row of the diagonal block.
 template <class Tuning, class Scalar, class Index, class Offset, class Params>
-class forward_forest {
+struct forward_forest {
   static constexpr int threads = Tuning::block_threads;
   using params = Params;
-
- public:
   using memory = forest_memory<Tuning, Scalar, Index, Offset, false>;
 
   template <class Context>
@@ -125,11 +122,9 @@ class forward_forest {
 ///   4. For each level, from the roots: for each column, add its products with the rows below, divide by the
 ///      pivot, store. A barrier.
 template <class Tuning, class Scalar, class Index, class Offset, class Params>
-class backward_forest {
+struct backward_forest {
   static constexpr int threads = Tuning::block_threads;
   using params = Params;
-
- public:
   using memory = forest_memory<Tuning, Scalar, Index, Offset, true>;
 
   template <class Context>
@@ -231,34 +226,22 @@ class backward_forest {
   }
 };
 
-/// Solves a forest in either direction.
-template <class Tuning, class Scalar, class Index, class Offset, bool Backward, class Params>
-class forest_solver {
-  static constexpr int threads = Tuning::block_threads;
-  using params = Params;
-  using direction = std::conditional_t<Backward, backward_forest<Tuning, Scalar, Index, Offset, Params>,
-                                       forward_forest<Tuning, Scalar, Index, Offset, Params>>;
-  using memory = typename direction::memory;
-
- public:
-  /// Words for copy_bulk.
-  static constexpr int arrivals = memory::arrivals;
-
-  /// The words at `arrival` are prepared.
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, const params& p, const block_start& start, std::int64_t number,
+/// Solves forest `number`. `Direction`: forward_forest or backward_forest. The words at `arrival` are
+/// prepared.
+template <class Direction, class Context, class Params>
+SPTRSV_DEVICE void solve_forest(Context& ctx, const Params& p, const block_start& start, std::int64_t number,
                                 std::uint64_t* arrival) {
-    const memory at = memory::prepare(ctx, p, ctx.load_constant(p.forests.forests + number), arrival);
-    for (std::int64_t rhs = 0; rhs < p.x.columns; ++rhs) {
-      if (rhs > 0) {
-        ctx.barrier();
-      }
-      direction::solve(ctx, p, start.half, rhs, at, rhs == 0 ? arrival : nullptr);
+  using memory = typename Direction::memory;
+  const memory at = memory::prepare(ctx, p, ctx.load_constant(p.forests.forests + number), arrival);
+  for (std::int64_t rhs = 0; rhs < p.x.columns; ++rhs) {
+    if (rhs > 0) {
+      ctx.barrier();
     }
-    for (int q = ctx.thread_rank(); !Backward && q < at.f.outside_count; q += threads) {
-      p.buffers.reset(ctx, start.half ^ 1u, at.outside_row(ctx, p, q), start.rhs_to_reset, 0, 1);
-    }
+    Direction::solve(ctx, p, start.half, rhs, at, rhs == 0 ? arrival : nullptr);
   }
-};
+  for (int q = ctx.thread_rank(); !memory::is_backward && q < at.f.outside_count; q += memory::threads) {
+    p.buffers.reset(ctx, start.half ^ 1u, at.outside_row(ctx, p, q), start.rhs_to_reset, 0, 1);
+  }
+}
 
 }  // namespace sptrsv::detail::supernodal

@@ -71,14 +71,14 @@ struct alignas(16) forest_node {
 /// The forests as kernels see them.
 template <class Offset>
 struct forests_view {
-  const forest* forests;
+  forest* forests;
   std::int64_t count;
-  const forest_product* products;   ///< forward: by item, in the order of levels and rows
-  const forest_column* columns;     ///< backward: by item, in the order of levels
-  const forest_node* nodes;         ///< backward: by supernode
-  const std::uint16_t* local_rows;  ///< backward: by row of the lists of rows of forests
-  const std::int32_t* level_begin;  ///< by level: its first item, counted from that of the forest
-  const Offset* outside_rows;       ///< by outside row: its number in the lists of rows
+  forest_product* products;   ///< forward: by item, in the order of levels and rows
+  forest_column* columns;     ///< backward: by item, in the order of levels
+  forest_node* nodes;         ///< backward: by supernode
+  std::uint16_t* local_rows;  ///< backward: by row of the lists of rows of forests
+  std::int32_t* level_begin;  ///< by level: its first item, counted from that of the forest
+  Offset* outside_rows;       ///< by outside row: its number in the lists of rows
 };
 
 /// The shared memory of a forest: its arrays one after the other.
@@ -206,9 +206,9 @@ class forest_finder {
     made.first = tree_.first[at(first)];
     made.panels = tree_.panel_begin[at(first)];
     made.rows_begin = tree_.rows_begin[at(first)];
-    made.columns = static_cast<std::int32_t>(columns(first, last));
-    made.entries = static_cast<std::int32_t>(entries(first, last));
-    made.rows = static_cast<std::int32_t>(rows(first, last));
+    made.columns = static_cast<std::int32_t>(tree_.columns(first, last));
+    made.entries = static_cast<std::int32_t>(tree_.entries(first, last));
+    made.rows = static_cast<std::int32_t>(tree_.rows(first, last));
     made.outside_count = static_cast<std::int32_t>(outside);
     made.node_count = static_cast<std::int32_t>(last - first + 1);
     std::int32_t local = made.columns;
@@ -231,24 +231,16 @@ class forest_finder {
   [[nodiscard]] bool is_subtree(std::int64_t s) const {
     return apart_[at(s)] == 0 && subtree_size_[at(s)] == s - subtree_begin_[at(s)] + 1;
   }
-  [[nodiscard]] std::int64_t columns(std::int64_t first, std::int64_t last) const {
-    return tree_.first[at(last) + 1] - tree_.first[at(first)];
-  }
-  [[nodiscard]] std::int64_t rows(std::int64_t first, std::int64_t last) const {
-    return tree_.rows_begin[at(last) + 1] - tree_.rows_begin[at(first)];
-  }
-  [[nodiscard]] std::int64_t entries(std::int64_t first, std::int64_t last) const {
-    return tree_.panel_begin[at(last) + 1] - tree_.panel_begin[at(first)];
-  }
   /// Returns whether the supernodes [first, last] fit shared memory.
   [[nodiscard]] bool fits(std::int64_t first, std::int64_t last, std::int64_t outside) const {
-    const std::int64_t m = columns(first, last);
-    const std::int64_t most_levels = last - first + 2;
-    return m + outside <= forest_space::max_count && m + rows(first, last) <= forest_space::max_count &&
-           entries(first, last) <= forest_space::max_count && most_levels <= forest_space::max_count &&
-           space_.panels(entries(first, last)) + space_.items(m, rows(first, last)) +
-                   space_.nodes(last - first + 1) + space_.lists(rows(first, last)) +
-                   space_.components(m, outside) + forest_space::levels(most_levels) <=
+    constexpr std::int64_t most = forest_space::max_count;
+    const std::int64_t m = tree_.columns(first, last);
+    const std::int64_t rows = tree_.rows(first, last);
+    const std::int64_t entries = tree_.entries(first, last);
+    const std::int64_t nodes = last - first + 1;  // and at most one level more
+    return m + outside <= most && m + rows <= most && entries <= most && nodes < most &&
+           space_.panels(entries) + space_.items(m, rows) + space_.nodes(nodes) + space_.lists(rows) +
+                   space_.components(m, outside) + forest_space::levels(nodes + 1) <=
                bytes_;
   }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
@@ -51,24 +50,18 @@ struct forest_list_agent {
   };
   struct params {
     supernodes<Index> of;
-    const forest* forests;
+    forests_view<Offset> to;     ///< the forests, and the arrays to be filled
     const forest_place* places;  ///< by supernode
     /// Forward: two words per row of the lists of a forest; backward: two per column. Those of a forest begin
     /// at twice its `items`.
     std::uint64_t* scratch;
     /// Forward, by column: the last level in which a product is added to it, counted from 1.
     std::int32_t* last_level;
-    forest_product* products;
-    forest_column* columns;
-    forest_node* nodes;
-    std::uint16_t* local_rows;
-    std::int32_t* level_begin;
-    Offset* outside_rows;
   };
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    const forest f = ctx.load_constant(p.forests + ctx.block_rank());
+    const forest f = ctx.load_constant(p.to.forests + ctx.block_rank());
     const std::int64_t first = ctx.load_constant(p.of.supernode_of + f.first);
     const std::int64_t last = ctx.load_constant(p.of.supernode_of + f.first + f.columns - 1);
     const int count = Backward ? f.columns : f.rows;
@@ -93,23 +86,24 @@ struct forest_list_agent {
       const forest_item item{ctx.load(from + i)};
       begin_levels(ctx, p, f, i > 0 ? forest_item{ctx.load(from + i - 1)}.level() : -1, item.level(), i);
       if constexpr (Backward) {
-        ctx.store(p.columns + f.items + i, forest_column{static_cast<std::uint16_t>(item.row()),
-                                                         static_cast<std::uint16_t>(item.supernode())});
+        ctx.store(p.to.columns + f.items + i, forest_column{static_cast<std::uint16_t>(item.row()),
+                                                            static_cast<std::uint16_t>(item.supernode())});
       } else {
-        ctx.store(p.products + f.items + i, product_of(ctx, p, f, first, item));
+        ctx.store(p.to.products + f.items + i, product_of(ctx, p, f, first, item));
       }
     }
     if (ctx.thread_rank() == 0) {
       const int before = count > 0 ? forest_item{ctx.load(from + count - 1)}.level() : -1;
       begin_levels(ctx, p, f, before, Backward ? f.level_count : f.level_count - 1, count);
       if constexpr (!Backward) {
-        ctx.store(p.level_begin + f.levels + f.level_count, static_cast<std::int32_t>(count + f.columns));
+        ctx.store(p.to.level_begin + f.levels + f.level_count, static_cast<std::int32_t>(count + f.columns));
       }
     }
     for (int j = ctx.thread_rank(); !Backward && j < f.columns; j += block_threads) {
       const supernode node = p.of.open(ctx, ctx.load_constant(p.of.supernode_of + f.first + j));
       const bool is_last = ctx.load_relaxed(p.last_level + f.first + j) == 0;
-      ctx.store(p.products + f.items + count + j, product_of(f, node, j, f.first + j - node.first, is_last));
+      ctx.store(p.to.products + f.items + count + j,
+                product_of(f, node, j, f.first + j - node.first, is_last));
     }
   }
 
@@ -119,7 +113,7 @@ struct forest_list_agent {
   SPTRSV_DEVICE static void begin_levels(Context& ctx, const params& p, const forest& f, int before,
                                          int level, int item) {
     for (int l = before + 1; l <= level; ++l) {
-      ctx.store(p.level_begin + f.levels + l, static_cast<std::int32_t>(item));
+      ctx.store(p.to.level_begin + f.levels + l, static_cast<std::int32_t>(item));
     }
   }
 
@@ -140,10 +134,10 @@ struct forest_list_agent {
         local = place.outside + triangle_kernels::count_below(ctx, p.of.rows + root_begin, root_rows, row);
       }
       if (place.root == s) {
-        ctx.store(p.outside_rows + f.outside + local - f.columns, static_cast<Offset>(e));
+        ctx.store(p.to.outside_rows + f.outside + local - f.columns, static_cast<Offset>(e));
       }
       if constexpr (Backward) {
-        ctx.store(p.local_rows + f.local_rows + e - f.rows_begin, static_cast<std::uint16_t>(local));
+        ctx.store(p.to.local_rows + f.local_rows + e - f.rows_begin, static_cast<std::uint16_t>(local));
       } else {
         if (local < f.columns) {
           ctx.atomic_max(p.last_level + row, place.level + 1);
@@ -153,7 +147,7 @@ struct forest_list_agent {
       }
     }
     if (Backward && tile.rank() == 0) {
-      ctx.store(p.nodes + f.nodes + number, node_of(f, node));
+      ctx.store(p.to.nodes + f.nodes + number, node_of(f, node));
     }
     for (std::int64_t j = tile.rank(); Backward && j < node.columns; j += Tile::lanes) {
       const std::int64_t column = node.first - f.first + j;

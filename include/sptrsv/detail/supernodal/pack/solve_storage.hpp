@@ -24,16 +24,15 @@ class solve_storage {
   template <class Executor>
   solve_storage(std::int64_t values, std::int64_t rhs, const Executor& on, memory_resource& resource)
       : sweep_(values, rhs, on, resource) {}
-  /// The same, and for solves in packs, too: `list` has their tasks, `pack_values` is their `values`.
+  /// Adds what solves in packs need: `list` has their tasks, `values` is that of one right-hand side.
   template <class Executor>
-  solve_storage(std::int64_t values, std::int64_t rhs, const task_list& list, std::int64_t pack_values,
-                std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : sweep_(values, rhs, on, resource),
-        packs_(pack_arrays{upload(list.tasks, on, resource),
-                           upload(list.small, on, resource),
-                           list.sharers,
-                           {checked_product(pack_values, pack_pairs), pack_count(max_rhs), on, resource},
-                           make_buffer<unsigned long long>(1, on, resource)}) {
+  void add_packs(const task_list& list, std::int64_t values, std::int64_t max_rhs, const Executor& on,
+                 memory_resource& resource) {
+    packs_ = pack_arrays{upload(list.tasks, on, resource),
+                         upload(list.small, on, resource),
+                         list.sharers,
+                         {checked_product(values, pack_pairs), pack_count(max_rhs), on, resource},
+                         make_buffer<unsigned long long>(1, on, resource)};
     forget_tickets(on);
   }
 

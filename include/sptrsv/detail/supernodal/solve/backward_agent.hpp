@@ -2,6 +2,7 @@
 // The kernel that solves C^T x = alpha b, supernode by supernode, from the roots of the tree to its leaves.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "sptrsv/detail/base/array_of.hpp"
@@ -12,7 +13,8 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// Solves up to `Columns` right-hand sides in one sweep. For a supernode J with the rows R below it:
+/// Solves up to `Columns` right-hand sides in one sweep. For a supernode with the columns J and the rows R
+/// below it, in the letters of panels.hpp:
 ///
 ///   1. Begin to copy the panel to shared memory.
 ///   2. For each row of the panel: z = alpha b in the diagonal block, and x below it, which other supernodes
@@ -24,7 +26,7 @@ namespace sptrsv::detail::supernodal {
 /// A large panel is shared by tiles of the rows of its diagonal block and strips of the columns below it.
 /// They hand over their sums to the last strips, which do steps 4 and 5. These have the rows of the parent,
 /// so that one hop lies between the parent's x and the supernode's. A component of x is stored after all
-/// tiles of its supernode have read b, so x may be b. The last blocks solve forests; see forest_solver.
+/// tiles of its supernode have read b, so x may be b. The last blocks solve forests; see backward_forest.
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 ///
@@ -41,8 +43,8 @@ struct backward_agent {
   static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);
   static_assert(Tuning::max_width <= block_threads,
                 "supernodal_tuning: max_width must not be larger than block_threads");
-  using forests = forest_solver<Tuning, Scalar, Index, Offset, true, Params>;
-  static constexpr int arrival_count = warps > forests::arrivals ? warps : forests::arrivals;
+  using forests = backward_forest<Tuning, Scalar, Index, Offset, Params>;
+  static constexpr int arrival_count = std::max(warps, forests::memory::arrivals);
   struct shared_storage {
     array_of<std::uint64_t, arrival_count> arrivals;
     block_start start;
@@ -53,9 +55,7 @@ struct backward_agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    if (ctx.thread_rank() < arrival_count) {
-      ctx.begin_bulk(&shared.arrivals[ctx.thread_rank()]);
-    }
+    begin_arrivals(ctx, shared.arrivals);
     start_block(ctx, shared.start, p.buffers.state, p.x.columns);
     do_task(ctx, shared, p);
   }
@@ -65,22 +65,15 @@ struct backward_agent {
   template <class Context>
   SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block >= p.task_count) {
-      forests::run(ctx, p, shared.start, shared.start.block - p.task_count, shared.arrivals);
+      solve_forest<forests>(ctx, p, shared.start, shared.start.block - p.task_count, shared.arrivals);
       return;
     }
     const task work = ctx.load_constant(p.tasks + shared.start.block);
-    auto* const panel_memory = static_cast<unsigned char*>(ctx.dynamic_shared());
     if (work.kind == task_kind::warps) {
       warp_team<Context> team(ctx);
-      const int index = team.warp().index();
-      if (index < work.end - work.begin) {
-        const supernode node = ctx.load_constant(p.small + work.begin + index);
-        task whole = work;
-        whole.kind = task_kind::whole;
-        whole.begin = 0;
-        whole.end = node.height();
-        solve(ctx, team, shared.start, p, node, whole, panel_memory + index * p.warp_bytes,
-              &shared.arrivals[index], shared.z + index * 32 * Columns, shared.sums + index * 32 * Columns);
+      if (team.number() < work.end - work.begin) {
+        const supernode node = ctx.load_constant(p.small + work.begin + team.number());
+        solve(ctx, team, shared, p, node, 0, node.height(), -1);
       }
       return;
     }
@@ -90,12 +83,11 @@ struct backward_agent {
     }
     block_team<Context, block_threads> team(ctx);
     if (work.kind == task_kind::strip || work.kind == task_kind::last_strip) {
-      solve_strip(ctx, team, shared.start, p, work, reinterpret_cast<Scalar*>(panel_memory), shared.z,
-                  shared.sums);
+      solve_strip(ctx, team, shared, p, work);
       return;
     }
-    solve(ctx, team, shared.start, p, work.node, work, panel_memory, &shared.arrivals[0], shared.z,
-          shared.sums);
+    solve(ctx, team, shared, p, work.node, work.begin, work.end,
+          work.kind == task_kind::tile ? work.partials : -1);
   }
 
  private:
@@ -111,13 +103,13 @@ struct backward_agent {
   }
 
   /// Does a task of kind `strip` or `last_strip`: a lane of each warp for each column, the warps take the
-  /// rows round-robin. Each thread multiplies the entries that it has copied itself. `sums`: block_threads
-  /// elements for each right-hand side; so `z`.
+  /// rows round-robin. Each thread multiplies the entries that it has copied itself.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void solve_strip(Context& ctx, Team& team, const block_start& start, const params& p,
-                                        const task& work, Scalar* memory, Scalar* z, Scalar* sums) {
+  SPTRSV_DEVICE static void solve_strip(Context& ctx, Team& team, shared_storage& shared, const params& p,
+                                        const task& work) {
+    auto* const memory = static_cast<Scalar*>(ctx.dynamic_shared());
     const supernode& node = work.node;
-    const std::uint32_t half = start.half;
+    const std::uint32_t half = shared.start.half;
     const int k = static_cast<int>(node.columns);
     const int lane = team.warp().rank();
     const int warp = team.warp().index();
@@ -140,25 +132,25 @@ struct backward_agent {
     }
     for (int begin = 0; begin < rows; begin += 32 * warps) {
       const int row = begin + lane * warps + warp;
-      load_z(ctx, p, half, node, work.begin + row, work.end, z + team.rank(), block_threads);
+      load_z(ctx, p, half, node, work.begin + row, work.end, shared.z + team.rank(), block_threads);
       ctx.template wait_copies<0>();
       team.warp().sync();
       const int count = (rows - begin - warp + warps - 1) / warps;
       if (has_column) {
         product::add_strip(ctx, p, node, work.begin + begin + warp, count < 32 ? count : 32, column,
-                           memory + (begin + warp) * strip_columns + lane, z + 32 * warp, mine);
+                           memory + (begin + warp) * strip_columns + lane, shared.z + 32 * warp, mine);
       }
       team.warp().sync();  // z is read before it is written again
     }
     for (int c = 0; c < Columns; ++c) {
-      sums[c * block_threads + team.rank()] = mine[c];
+      shared.sums[c * block_threads + team.rank()] = mine[c];
     }
     team.sync();
     for (int c = 0; c < Columns && warp == 0 && has_column && c < p.x.columns; ++c) {
       Scalar total{};
       SPTRSV_UNROLL
       for (int w = 0; w < warps; ++w) {
-        total = total + sums[c * block_threads + w * 32 + lane];
+        total = total + shared.sums[c * block_threads + w * 32 + lane];
       }
       if (is_last) {
         finish(ctx, p, half, c, node.first + column, pivot, total);
@@ -168,7 +160,7 @@ struct backward_agent {
     }
     if (warp == 0 && has_column) {
       p.buffers.reset(ctx, half ^ 1u, is_last ? node.first + column : p.size + work.partials + column,
-                      start.rhs_to_reset, 0, 1);
+                      shared.start.rhs_to_reset, 0, 1);
     }
   }
 
@@ -197,37 +189,36 @@ struct backward_agent {
     return total;
   }
 
-  /// Does a task of kind `whole` or `tile`. Memory of the team: `panel_memory` for the rows; `z` and `sums`,
-  /// Team::size elements for each right-hand side.
+  /// Multiplies the rows [begin, end) of the panel. `partials`: where the sums of a tile stand among those of
+  /// all tiles; negative if the panel is in one piece. The team has Team::size elements of shared.z and of
+  /// shared.sums for each right-hand side.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, const block_start& start, const params& p,
-                                  const supernode& node, const task& work, unsigned char* panel_memory,
-                                  std::uint64_t* arrival, Scalar* z, Scalar* sums) {
-    const std::uint32_t half = start.half;
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, shared_storage& shared, const params& p,
+                                  const supernode& node, std::int64_t begin, std::int64_t end,
+                                  std::int64_t partials) {
+    std::uint64_t* const arrival = &shared.arrivals[team.number()];
+    Scalar* const z = shared.z + team.number() * 32 * Columns;
+    Scalar* const sums = shared.sums + team.number() * 32 * Columns;
+    const std::uint32_t half = shared.start.half;
     const int k = static_cast<int>(node.columns);
-    const std::int64_t first_entry = node.panel + panel_row(work.begin, k);
-    const bool copies = Team::size == 32 || team.warp().index() == 0;
-    if (copies) {
-      copy_panel(ctx, p.panels, first_entry, node.panel + panel_row(work.end, k), panel_memory, arrival,
-                 team.warp().rank());
-    }
-    const auto* const panel = copied_panel<Scalar>(first_entry, panel_memory);
+    const Scalar* const panel =
+        copy_rows(ctx, team, p, node.panel + panel_row(begin, k), node.panel + panel_row(end, k), arrival);
     const int width = simt::ceil_power_of_two(k);
     const int column = team.rank() & (width - 1);
     const int group = team.rank() / width;
     const bool finishes = team.rank() < k;
     const auto pivot = p.pivot(ctx, node.first + (finishes ? team.rank() : 0));
-    const Scalar* const entries = panel - panel_row(work.begin, k) + column;
+    const Scalar* const entries = panel - panel_row(begin, k) + column;
     array_of<Scalar, Columns> mine = {};
-    for (std::int64_t base = work.begin; base < work.end; base += Team::size) {
-      load_z(ctx, p, half, node, base + team.rank(), work.end, z + team.rank(), Team::size);
-      if (copies && base == work.begin) {
+    for (std::int64_t base = begin; base < end; base += Team::size) {
+      load_z(ctx, p, half, node, base + team.rank(), end, z + team.rank(), Team::size);
+      if (team.warp_number() == 0 && base == begin) {
         ctx.wait_bulk(arrival, false);
       }
       team.sync();
       if (column < k) {
-        product::template add_products<Team::size>(ctx, p, node, base, work.end, column, group,
-                                                   Team::size / width, entries, z, mine);
+        product::template add_products<Team::size>(ctx, p, node, base, end, column, group, Team::size / width,
+                                                   entries, z, mine);
       }
       team.sync();  // z is read before it is written again
     }
@@ -241,16 +232,14 @@ struct backward_agent {
         for (int at = team.rank(); at < Team::size; at += width) {
           total = total + sums[c * Team::size + at];
         }
-        if (work.kind == task_kind::tile) {
-          p.publish(ctx, half, c, p.size + work.partials + team.rank(), total);
+        if (partials >= 0) {
+          p.publish(ctx, half, c, p.size + partials + team.rank(), total);
         } else {
           finish(ctx, p, half, c, node.first + team.rank(), pivot, total);
         }
       }
-    }
-    if (finishes) {
-      const std::int64_t at = work.kind == task_kind::tile ? p.size + work.partials : node.first;
-      p.buffers.reset(ctx, half ^ 1u, at + team.rank(), start.rhs_to_reset, 0, 1);
+      const std::int64_t at = partials >= 0 ? p.size + partials : node.first;
+      p.buffers.reset(ctx, half ^ 1u, at + team.rank(), shared.start.rhs_to_reset, 0, 1);
     }
   }
 
@@ -261,10 +250,7 @@ struct backward_agent {
     if (i >= end) {
       return;
     }
-    const std::int64_t column =
-        i < node.columns
-            ? node.first + i
-            : static_cast<std::int64_t>(ctx.load_constant(p.of.rows + node.rows_begin + i - node.columns));
+    const std::int64_t column = p.of.row(ctx, node, i);
     for (int c = 0; c < Columns; ++c) {
       Scalar v{};
       if (c < p.x.columns) {

@@ -47,7 +47,7 @@ struct backward_product {
       added[c] = Scalar{};
     }
     for (int t = 0; !finite && t < count; ++t) {  // leave out the zeros by structure
-      if (p.depends(ctx, node, i + t * warps, column)) {
+      if (p.of.depends(ctx, node, i + t * warps, column)) {
         add(t);
       }
     }
@@ -117,7 +117,7 @@ struct backward_product {
     }
     for (; t < diagonal; t += groups) {
       const std::int64_t i = base + t;
-      if (i >= column && (!Checks || p.depends(ctx, node, i, column))) {
+      if (i >= column && (!Checks || p.of.depends(ctx, node, i, column))) {
         add(factor_in_diagonal(t), t);
       }
     }
@@ -130,13 +130,13 @@ struct backward_product {
       }
       SPTRSV_UNROLL
       for (int r = 0; r < at_once; ++r) {
-        if (!Checks || p.depends(ctx, node, base + t + r * groups, column)) {
+        if (!Checks || p.of.depends(ctx, node, base + t + r * groups, column)) {
           add(factors[r], t + r * groups);
         }
       }
     }
     for (; t < count; t += groups) {
-      if (!Checks || p.depends(ctx, node, base + t, column)) {
+      if (!Checks || p.of.depends(ctx, node, base + t, column)) {
         add(first_below[(t - below) * k], t);
       }
     }

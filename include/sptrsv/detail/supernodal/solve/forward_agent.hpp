@@ -2,6 +2,7 @@
 // The kernel that solves C x = alpha b, supernode by supernode, from the leaves of the tree to its roots.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "sptrsv/detail/base/array_of.hpp"
@@ -13,7 +14,8 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// Solves up to `Columns` right-hand sides in one sweep. For a supernode J with the rows R below it:
+/// Solves up to `Columns` right-hand sides in one sweep. For a supernode with the columns J and the rows R
+/// below it, in the letters of panels.hpp:
 ///
 ///   1. Begin to copy the panel to shared memory, and load what else does not depend on other supernodes.
 ///   2. For each column: f = alpha b + the contributions of other supernodes; g = f / pivot. All g of the
@@ -27,7 +29,7 @@ namespace sptrsv::detail::supernodal {
 /// that has the row as a column. A large panel is shared by tiles. Each of them computes all g, so that no
 /// task stands between the contributions and the tiles, but takes alpha b from a task of kind `sums`, because
 /// x may be b. Where many contributions are added to a column, this task adds them, too. The first blocks
-/// solve forests; see forest_solver.
+/// solve forests; see forward_forest.
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 ///
@@ -40,8 +42,8 @@ struct forward_agent {
   static constexpr int warps = block_threads / 32;
   static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);
   static constexpr int capacity = Tuning::max_width > block_threads ? Tuning::max_width : block_threads;
-  using forests = forest_solver<Tuning, Scalar, Index, Offset, false, Params>;
-  static constexpr int arrival_count = warps > forests::arrivals ? warps : forests::arrivals;
+  using forests = forward_forest<Tuning, Scalar, Index, Offset, Params>;
+  static constexpr int arrival_count = std::max(warps, forests::memory::arrivals);
   struct shared_storage {
     array_of<std::uint64_t, arrival_count> arrivals;
     block_start start;
@@ -51,9 +53,7 @@ struct forward_agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    if (ctx.thread_rank() < arrival_count) {
-      ctx.begin_bulk(&shared.arrivals[ctx.thread_rank()]);
-    }
+    begin_arrivals(ctx, shared.arrivals);
     start_block(ctx, shared.start, p.buffers.state, p.x.columns);
     do_task(ctx, shared, p);
   }
@@ -63,19 +63,15 @@ struct forward_agent {
   template <class Context>
   SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block < p.forests.count) {
-      forests::run(ctx, p, shared.start, shared.start.block, shared.arrivals);
+      solve_forest<forests>(ctx, p, shared.start, shared.start.block, shared.arrivals);
       return;
     }
     const task work = ctx.load_constant(p.tasks + shared.start.block - p.forests.count);
-    auto* const panel_memory = static_cast<unsigned char*>(ctx.dynamic_shared());
     if (work.kind == task_kind::warps) {
       warp_team<Context> team(ctx);
-      const int index = team.warp().index();
-      if (index < work.end - work.begin) {
-        const supernode node = ctx.load_constant(p.small + work.begin + index);
-        solve<32>(ctx, team, shared.start, p, node, 0, node.height(), false,
-                  panel_memory + index * p.warp_bytes, &shared.arrivals[index],
-                  shared.g + index * 32 * Columns);
+      if (team.number() < work.end - work.begin) {
+        const supernode node = ctx.load_constant(p.small + work.begin + team.number());
+        solve<32>(ctx, team, shared, p, node, 0, node.height(), false);
       }
       return;
     }
@@ -88,8 +84,7 @@ struct forward_agent {
       return;
     }
     block_team<Context, block_threads> team(ctx);
-    solve<capacity>(ctx, team, shared.start, p, work.node, work.begin, work.end, work.kind == task_kind::tile,
-                    panel_memory, &shared.arrivals[0], shared.g);
+    solve<capacity>(ctx, team, shared, p, work.node, work.begin, work.end, work.kind == task_kind::tile);
   }
 
  private:
@@ -118,21 +113,17 @@ struct forward_agent {
     p.buffers.reset(ctx, start.half ^ 1u, at, start.rhs_to_reset, 0, 1);
   }
 
-  /// Solves for the rows [begin, end) of the panel. `is_tile`: other blocks solve for other rows. Memory of
-  /// the team: `panel_memory` for the rows, and `g`, `Capacity` elements for each right-hand side.
+  /// Solves for the rows [begin, end) of the panel. `is_tile`: other blocks solve for other rows. The team
+  /// has `Capacity` elements of shared.g for each right-hand side.
   template <int Capacity, class Context, class Team>
-  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, const block_start& start, const params& p,
-                                  const supernode& node, std::int64_t begin, std::int64_t end, bool is_tile,
-                                  unsigned char* panel_memory, std::uint64_t* arrival, Scalar* g) {
-    const std::uint32_t half = start.half;
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, shared_storage& shared, const params& p,
+                                  const supernode& node, std::int64_t begin, std::int64_t end, bool is_tile) {
+    std::uint64_t* const arrival = &shared.arrivals[team.number()];
+    Scalar* const g = shared.g + team.number() * 32 * Columns;
+    const std::uint32_t half = shared.start.half;
     const int k = static_cast<int>(node.columns);
     const std::int64_t first_entry = node.panel + panel_row(begin, k);
-    const bool copies = Team::size == 32 || team.warp().index() == 0;
-    if (copies) {
-      copy_panel(ctx, p.panels, first_entry, node.panel + panel_row(end, k), panel_memory, arrival,
-                 team.warp().rank());
-    }
-    const auto* const panel = copied_panel<Scalar>(first_entry, panel_memory);
+    const Scalar* const panel = copy_rows(ctx, team, p, first_entry, node.panel + panel_row(end, k), arrival);
 
     // Each warp takes up to max_rows rows at a time, but not more than its share.
     const lane_share lanes(k, team.warp().rank());
@@ -158,7 +149,7 @@ struct forward_agent {
       }
       load_g<Capacity>(ctx, p, half, node.first + j, is_tile, begin == 0, own, is_open, g + j);
     }
-    if (copies) {
+    if (team.warp_number() == 0) {
       ctx.wait_bulk(arrival, false);
     }
     team.sync();
@@ -182,7 +173,7 @@ struct forward_agent {
       }
     }
     for (std::int64_t i = (begin > k ? begin : k) + team.rank(); i < end; i += Team::size) {
-      p.buffers.reset(ctx, half ^ 1u, node.rows_begin + i - k, start.rhs_to_reset, 0, 1);
+      p.buffers.reset(ctx, half ^ 1u, node.rows_begin + i - k, shared.start.rhs_to_reset, 0, 1);
     }
   }
 

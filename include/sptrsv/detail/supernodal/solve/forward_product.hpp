@@ -109,7 +109,7 @@ struct forward_product {
           for (int r = 0; r < at_once; ++r) {
             const bool has_entry = j < row_counts[r];
             const Scalar entry = has_entry ? row_entries[r][j] : Scalar{};
-            if (!Checks || (has_entry && p.depends(ctx, node, row + begin + t + r, j))) {
+            if (!Checks || (has_entry && p.of.depends(ctx, node, row + begin + t + r, j))) {
               SPTRSV_UNROLL
               for (int c = 0; c < Columns; ++c) {
                 sums[r * Columns + c] = sums[r * Columns + c] + entry * of_g[c];

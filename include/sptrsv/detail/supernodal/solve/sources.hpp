@@ -16,10 +16,8 @@ namespace sptrsv::detail::supernodal {
 /// contributions to the outside rows of a forest reach sums.
 template <class Offset>
 struct sum_numbers {
-  const forest* forests;
-  std::int64_t forest_count;   ///< 0: supernodes in forests have sums, too
-  const Offset* outside_rows;  ///< by outside row: its number in the lists of rows
-  std::int64_t rows;           ///< in all lists of rows
+  forests_view<Offset> forests;  ///< none: supernodes in forests have sums, too
+  std::int64_t rows;             ///< in all lists of rows
   std::int64_t sums;
   std::int64_t contributions;
 
@@ -28,14 +26,9 @@ struct sum_numbers {
   static sum_numbers of(const forest_list* list, const forests_view<Offset>& view, std::int64_t size,
                         std::int64_t rows) {
     if (list == nullptr) {
-      return {nullptr, 0, nullptr, rows, size + rows, rows};
+      return {{}, rows, size + rows, rows};
     }
-    return {view.forests,
-            view.count,
-            view.outside_rows,
-            rows,
-            size + rows - list->items,
-            rows - list->rows + list->outside_rows};
+    return {view, rows, size + rows - list->items, rows - list->rows + list->outside_rows};
   }
 
   /// Returns the row of the lists of rows of a contribution. They are numbered in the order of these rows.
@@ -46,9 +39,9 @@ struct sum_numbers {
     if (number < 0) {
       return contribution;
     }
-    const forest f = ctx.load_constant(forests + number);
+    const forest f = ctx.load_constant(forests.forests + number);
     const std::int64_t t = contribution - f.contributions;
-    return t < f.outside_count ? std::int64_t{ctx.load_constant(outside_rows + f.outside + t)}
+    return t < f.outside_count ? std::int64_t{ctx.load_constant(forests.outside_rows + f.outside + t)}
                                : f.rows_begin + f.rows + t - f.outside_count;
   }
   /// Returns the number of the first sum of a supernode in no forest.
@@ -57,7 +50,7 @@ struct sum_numbers {
     const std::int64_t number = last_before(ctx, node.first, [](const forest& f) { return f.first; });
     std::int64_t skipped = 0;
     if (number >= 0) {
-      const forest f = ctx.load_constant(forests + number);
+      const forest f = ctx.load_constant(forests.forests + number);
       skipped = f.items + f.columns + f.rows;
     }
     return node.first + node.rows_begin - skipped;
@@ -68,10 +61,10 @@ struct sum_numbers {
   template <class Context, class Number>
   SPTRSV_DEVICE std::int64_t last_before(Context& ctx, std::int64_t i, const Number& number) const {
     std::int64_t low = -1;
-    std::int64_t high = forest_count;
+    std::int64_t high = forests.count;
     while (high - low > 1) {
       const std::int64_t middle = low + (high - low) / 2;
-      if (number(ctx.load_constant(forests + middle)) <= i) {
+      if (number(ctx.load_constant(forests.forests + middle)) <= i) {
         low = middle;
       } else {
         high = middle;
@@ -150,8 +143,10 @@ struct name_sources {
 
 /// Owns the lists of contributions of all sums.
 template <class Offset>
-class contribution_lists {
- public:
+struct contribution_lists {
+  buffer<named_sources<Offset>> named;  ///< by sum
+  buffer<Offset> sources;
+
   contribution_lists() = default;
 
   /// Throws errc::unsupported if Offset cannot count the sums.
@@ -161,28 +156,22 @@ class contribution_lists {
     SPTRSV_EXPECTS(numbers.rows <= max_count<Offset> && numbers.sums <= max_count<Offset>, errc::unsupported,
                    "the supernodes have " + std::to_string(numbers.rows) +
                        " rows below them, too many for the offset type of the matrix");
-    named_ = make_buffer<named_sources<Offset>>(numbers.sums, on, resource);
-    sources_ = make_buffer<Offset>(numbers.contributions, on, resource);
+    named = make_buffer<named_sources<Offset>>(numbers.sums, on, resource);
+    sources = make_buffer<Offset>(numbers.contributions, on, resource);
     const std::int64_t count = numbers.contributions;
     auto targets = make_buffer<std::uint64_t>(count, on, resource);
     if (count > 0) {
       auto other_targets = make_buffer<std::uint64_t>(count, on, resource);
       auto other_sources = make_buffer<Offset>(count, on, resource);
-      simt::for_each(on, count, find_targets<Index, Offset>{of, numbers, targets.data(), sources_.data()});
-      on.sort_pairs_in_place(targets, other_targets, sources_, other_sources,
+      simt::for_each(on, count, find_targets<Index, Offset>{of, numbers, targets.data(), sources.data()});
+      on.sort_pairs_in_place(targets, other_targets, sources, other_sources,
                              bits_for(static_cast<std::uint64_t>(numbers.sums)), resource);
     }
     simt::for_each(on, numbers.sums,
-                   name_sources<Offset>{targets.data(), sources_.data(), count, named_.data()});
+                   name_sources<Offset>{targets.data(), sources.data(), count, named.data()});
   }
 
-  [[nodiscard]] const named_sources<Offset>* named() const { return named_.data(); }
-  [[nodiscard]] const Offset* sources() const { return sources_.data(); }
-  [[nodiscard]] std::size_t bytes() const { return named_.bytes() + sources_.bytes(); }
-
- private:
-  buffer<named_sources<Offset>> named_;
-  buffer<Offset> sources_;
+  [[nodiscard]] std::size_t bytes() const { return named.bytes() + sources.bytes(); }
 };
 
 }  // namespace sptrsv::detail::supernodal

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
 #include "sptrsv/detail/supernodal/solve/sources.hpp"
@@ -16,7 +17,8 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// A warp that works by itself.
+/// A warp that works by itself. It has the numbers of a team: `number()` in the block, `rank()` of the thread
+/// and `warp_number()` of its warp in the team.
 template <class Context>
 class warp_team {
  public:
@@ -24,7 +26,9 @@ class warp_team {
 
   SPTRSV_DEVICE explicit warp_team(Context& ctx) : warp_(ctx.template group<32>()) {}
 
+  [[nodiscard]] SPTRSV_DEVICE int number() const { return warp_.index(); }
   [[nodiscard]] SPTRSV_DEVICE int rank() const { return warp_.rank(); }
+  [[nodiscard]] SPTRSV_DEVICE int warp_number() const { return 0; }
   /// Returns the warp of the thread.
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
   /// Waits for all threads of the team, and orders memory among them.
@@ -42,7 +46,9 @@ class block_team {
 
   SPTRSV_DEVICE explicit block_team(Context& ctx) : ctx_(ctx), warp_(ctx.template group<32>()) {}
 
+  [[nodiscard]] SPTRSV_DEVICE int number() const { return 0; }
   [[nodiscard]] SPTRSV_DEVICE int rank() const { return ctx_.thread_rank(); }
+  [[nodiscard]] SPTRSV_DEVICE int warp_number() const { return warp_.index(); }
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
   SPTRSV_DEVICE void sync() { ctx_.barrier(); }
 
@@ -50,6 +56,14 @@ class block_team {
   Context& ctx_;
   decltype(std::declval<Context&>().template group<32>()) warp_;
 };
+
+/// Prepares words of shared memory for bulk copies, a word by a thread.
+template <class Context, class Arrivals>
+SPTRSV_DEVICE void begin_arrivals(Context& ctx, Arrivals& arrivals) {
+  if (ctx.thread_rank() < length_of<Arrivals>) {
+    ctx.begin_bulk(&arrivals[ctx.thread_rank()]);
+  }
+}
 
 /// The dynamic shared memory of a block, which holds parts of panels: for the block, or in equal parts for
 /// its warps. Copies begin and end at multiples of 16 bytes, which takes up to `slack` bytes more.
@@ -101,6 +115,18 @@ SPTRSV_DEVICE void copy_panel(Context& ctx, const Scalar* panels, std::int64_t b
 template <class Scalar>
 SPTRSV_DEVICE const Scalar* copied_panel(std::int64_t begin, const unsigned char* space) {
   return reinterpret_cast<const Scalar*>(space + begin * static_cast<std::int64_t>(sizeof(Scalar)) % 16);
+}
+
+/// Begins to copy entries [begin, end) of the panels to the team's share of dynamic shared memory. Returns
+/// where the first one will be. The first warp of the team waits for `arrival`.
+template <class Context, class Team, class Params>
+SPTRSV_DEVICE auto copy_rows(Context& ctx, const Team& team, const Params& p, std::int64_t begin,
+                             std::int64_t end, std::uint64_t* arrival) {
+  auto* const space = static_cast<unsigned char*>(ctx.dynamic_shared()) + team.number() * p.warp_bytes;
+  if (team.warp_number() == 0) {
+    copy_panel(ctx, p.panels, begin, end, space, arrival, team.warp().rank());
+  }
+  return copied_panel<std::decay_t<decltype(*p.panels)>>(begin, space);
 }
 
 /// Parameters of a solve in either direction.
@@ -203,14 +229,6 @@ struct solve_params {
   /// Returns the number of the sum for row `i` of a panel, forward.
   [[nodiscard]] SPTRSV_DEVICE std::int64_t sum_number(const supernode& node, std::int64_t i) const {
     return node.sums + i;
-  }
-
-  /// Returns whether row `i` of a panel depends on column `j` <= i by structure.
-  template <class Context>
-  SPTRSV_DEVICE bool depends(Context& ctx, const supernode& node, std::int64_t i, std::int64_t j) const {
-    return i >= node.range_columns ||
-           node.first + j >=
-               static_cast<std::int64_t>(ctx.load_constant(of.first_descendant + node.first + i));
   }
 };
 

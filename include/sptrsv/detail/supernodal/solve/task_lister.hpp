@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 #include "sptrsv/detail/supernodal/solve/tasks.hpp"
@@ -70,7 +70,7 @@ class task_lister {
  private:
   static constexpr std::int64_t steps_of_level = 2;  ///< positions in the order of tasks
 
-  /// Returns the supernodes that are in no forest, in the order in which they get tasks: a counting sort.
+  /// Returns the supernodes that are in no forest, in the order in which they get tasks.
   [[nodiscard]] std::vector<Index> in_order() const {
     std::vector<Index> numbered;
     for (std::size_t i = 0; i < level_.size(); ++i) {
@@ -82,19 +82,13 @@ class task_lister {
     if (!tree_.is_nested) {
       return numbered;
     }
-    const auto key = [&](Index s) {
-      return 2 * static_cast<std::size_t>(level_[at(s)]) + (is_small(s) ? 1 : 0);
-    };
-    std::vector<std::int64_t> begin(2 * static_cast<std::size_t>(list_.levels) + 1);
-    for (const Index s : numbered) {
-      ++begin[key(s) + 1];
-    }
-    std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    std::vector<Index> order(numbered.size());
-    for (const Index s : numbered) {
-      order[at(begin[key(s)]++)] = s;
-    }
-    return order;
+    return lists_of<Index>(2 * list_.levels,
+                           [&](const auto& put) {
+                             for (const Index s : numbered) {
+                               put(static_cast<Index>(2 * level_[at(s)] + (is_small(s) ? 1 : 0)), s);
+                             }
+                           })
+        .vertices;
   }
 
   [[nodiscard]] supernode node(std::int64_t s) const {
@@ -167,21 +161,20 @@ class task_lister {
     if (begin >= end) {
       return;
     }
-    const auto range = [&](auto& v) {
-      return std::make_pair(v.begin() + static_cast<std::ptrdiff_t>(begin),
-                            v.begin() + static_cast<std::ptrdiff_t>(end));
-    };
-    const auto [first, last] = range(positions_);
-    std::vector<std::size_t> next(static_cast<std::size_t>(*std::max_element(first, last)) + 2);
-    for (auto position = first; position != last; ++position) {
-      ++next[at(*position) + 1];
+    const auto offset = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    const std::int32_t last =
+        *std::max_element(positions_.begin() + offset(begin), positions_.begin() + offset(end));
+    const auto by_position = lists_of<std::int64_t>(last + 1, [&](const auto& put) {
+      for (std::size_t i = begin; i < end; ++i) {
+        put(positions_[i], static_cast<std::int64_t>(i));
+      }
+    });
+    std::vector<task> sorted;
+    sorted.reserve(end - begin);
+    for (const std::int64_t i : by_position.vertices) {
+      sorted.push_back(list_.tasks[at(i)]);
     }
-    std::partial_sum(next.begin(), next.end(), next.begin());
-    const auto [from, to] = range(list_.tasks);
-    const std::vector<task> tasks(from, to);
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      list_.tasks[begin + next[at(positions_[begin + i])]++] = tasks[i];
-    }
+    std::copy(sorted.begin(), sorted.end(), list_.tasks.begin() + offset(begin));
   }
 
   void add_large(std::int64_t s) {

@@ -10,7 +10,7 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// The maximum norms of U and inv(U) for the diagonal block U of a supernode, as the bits of a float, which
+/// The maximum norms of I + N and V = inv(I + N) of a supernode (panels.hpp), as the bits of a float, which
 /// compare as the numbers do. A finite norm beyond the range of float counts as the largest one. If a value
 /// is not finite, all bits are set: this is NaN.
 template <class Real>

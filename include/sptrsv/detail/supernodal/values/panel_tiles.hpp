@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/supernodal/values/stored_panels.hpp"
+#include "sptrsv/detail/supernodal/analysis/stored_values.hpp"
 
 namespace sptrsv::detail::supernodal {
 
@@ -29,7 +29,6 @@ class panel_tiles {
         height_(static_cast<int>(node_.height())) {}
 
   [[nodiscard]] SPTRSV_DEVICE int columns() const { return columns_; }
-  [[nodiscard]] SPTRSV_DEVICE int height() const { return height_; }
 
   /// Opens the columns [begin, end) of the panel in the stored matrix, at the word that has row `row`.
   SPTRSV_DEVICE void open_columns(column* columns, int begin, int end, int row) {
@@ -127,7 +126,7 @@ class panel_tiles {
     }
   }
 
-  [[nodiscard]] SPTRSV_DEVICE bool depends(int i, int j) { return from_.depends(ctx_, node_, i, j); }
+  [[nodiscard]] SPTRSV_DEVICE bool depends(int i, int j) { return from_.of.depends(ctx_, node_, i, j); }
 
  private:
   /// The elements of a tile that a thread loads before it uses the first of them.

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <type_traits>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
@@ -111,15 +110,15 @@ struct part_lists {
   part_range rows{};     ///< for product_agent
 };
 
-/// Lists the parts. `tree`: the address of the supernode_tree if the host has the supernodes, too; nullptr:
-/// the device counts the parts. Synchronises.
-template <class Tree, class Index, class Executor>
-part_lists list_parts(Tree tree, const supernodes<Index>& of, const part_sizes& sizes, const Executor& on,
-                      memory_resource& resource) {
+/// Lists the parts. `tree`: null if the host does not have the supernodes; the device counts the parts then.
+/// Synchronises.
+template <class Index, class Executor>
+part_lists list_parts(const supernode_tree<Index>* tree, const supernodes<Index>& of, const part_sizes& sizes,
+                      const Executor& on, memory_resource& resource) {
   const auto width = static_cast<std::size_t>(sizes.max_width);
   std::vector<std::int64_t> before(2 * width + 1);  // by kind and width, and for the end
   const auto next = make_buffer<std::int64_t>(2 * sizes.max_width + 1, on, resource);
-  if constexpr (!std::is_null_pointer_v<Tree>) {
+  if (tree != nullptr) {
     for (std::int64_t s = 0; s < tree->count(); ++s) {
       const supernode node = tree->node(s);
       if (sizes.is_wide(node)) {

@@ -20,12 +20,10 @@ namespace sptrsv::detail::supernodal {
 /// 1, and says that none has grown. Runs once per column, at least once; a supernode has at least one column.
 template <class Scalar, class Index, class Offset>
 struct start_values {
-  stored_values<Scalar, Index, Offset> stored;
-  row_masks<Index> masks;
+  stored_panels<Scalar, Index, Offset> from;
   std::int64_t columns;
   Scalar* pivots;  ///< null: the diagonal is unit
   block_norms<real_t<Scalar>>* norms;
-  std::int64_t supernodes;
   std::int64_t* first_grown;
 
   template <class Context>
@@ -33,13 +31,14 @@ struct start_values {
     if (pivots != nullptr && column < columns) {
       std::int64_t fundamental = 0;
       std::int64_t begin = 0;
-      if (stored.shift != nullptr) {
-        fundamental = triangle_kernels::major_of(ctx, masks.first, masks.fundamental_count, column);
-        begin = ctx.load_constant(masks.first + fundamental);
+      if (from.stored.shift != nullptr) {
+        fundamental = triangle_kernels::major_of(ctx, from.masks.first, from.masks.fundamental_count, column);
+        begin = ctx.load_constant(from.masks.first + fundamental);
       }
-      ctx.store(pivots + column, stored.pivot(ctx, column, stored.open(ctx, column, fundamental, begin)));
+      const auto opened = from.stored.open(ctx, column, fundamental, begin);
+      ctx.store(pivots + column, from.stored.pivot(ctx, column, opened));
     }
-    if (column < supernodes) {
+    if (column < from.of.count) {
       ctx.store(norms + column, block_norms<real_t<Scalar>>::of_one());
     }
     if (column == 0) {
@@ -77,7 +76,7 @@ class panel_values {
   /// As the other constructor, for a tree on the host.
   panel_values(const supernode_tree<Index>& tree, std::int64_t pivots, const Executor& on,
                memory_resource& resource)
-      : panel_values(list_parts(&tree, upload_tree(tree, on, resource).of.view(), parts, on, resource),
+      : panel_values(list_parts(&tree, upload_tree(tree, on, resource).nodes.of, parts, on, resource),
                      tree.count(), tree.first.back(), tree.panel_begin.back(), pivots, on, resource) {}
 
   /// Computes the panels from the values of the stored matrix. `last`: see find_grown. Only enqueues.
@@ -85,33 +84,26 @@ class panel_values {
               const row_masks<Index>& masks, real max_growth, std::int64_t last, const Executor& on) {
     const stored_panels<Scalar, Index, Offset> from{of, masks, stored, diagonal_.diagonal()};
     simt::for_each(on, std::max<std::int64_t>(columns_, 1),
-                   start_values<Scalar, Index, Offset>{stored, masks, columns_, diagonal_.diagonal(),
-                                                       norms_.data(), of.count, first_grown_.data()});
+                   start_values<Scalar, Index, Offset>{from, columns_, diagonal_.diagonal(), norms_.data(),
+                                                       first_grown_.data()});
     on.template launch<narrow>(simt::block_count(of.count, narrow::warps),
                                {from, panels_.data(), norms_.data()});
+    const auto launch = [&](auto agent, const panel_part* list, std::int64_t blocks, auto rest) {
+      if (blocks > 0) {
+        on.template launch<decltype(agent)>(simt::block_count(blocks, 1), {from, list, panels_.data(), rest});
+      }
+    };
     const part_range& columns = lists_.columns;
-    const part_range& rows = lists_.rows;
-    if (columns.wide > 0) {
-      on.template launch<invert>(simt::block_count(columns.wide, 1),
-                                 {from, columns.parts, panels_.data(), norms_.data()});
-    }
-    if (columns.small() > 0) {
-      on.template launch<small_invert>(simt::block_count(columns.small(), 1),
-                                       {from, columns.small_parts(), panels_.data(), norms_.data()});
-    }
+    launch(invert{}, columns.parts, columns.wide, norms_.data());
+    launch(small_invert{}, columns.small_parts(), columns.small(), norms_.data());
     simt::for_each_by_tile<32>(
         on, columns.wide * invert::side,
         measure_inverses<Scalar, Index>{of, columns.parts, invert::side, panels_.data(), norms_.data()});
-    if (rows.wide > 0) {
-      // One block takes long for a wide panel. If there are few, others would be idle.
-      const std::uint32_t strips = rows.wide <= Tuning::shared_products ? product::max_strips : 1;
-      on.template launch<product>(simt::block_count(rows.wide * strips, 1),
-                                  {from, rows.parts, panels_.data(), strips});
-    }
-    if (rows.small() > 0) {
-      on.template launch<small_product>(simt::block_count(rows.small(), 1),
-                                        {from, rows.small_parts(), panels_.data(), 1});
-    }
+    // One block takes long for a wide panel. If there are few, others would be idle.
+    const part_range& rows = lists_.rows;
+    const std::uint32_t strips = rows.wide <= Tuning::shared_products ? product::max_strips : 1;
+    launch(product{}, rows.parts, rows.wide * strips, strips);
+    launch(small_product{}, rows.small_parts(), rows.small(), std::uint32_t{1});
     simt::for_each(on, of.count,
                    find_grown<real, Index>{norms_.data(), of.first, max_growth, last, first_grown_.data()});
   }

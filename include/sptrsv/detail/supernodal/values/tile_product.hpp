@@ -3,8 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/simt/context.hpp"
