@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/incomplete/elimination.hpp"
 #include "sptrsv/detail/incomplete/incomplete_agent.hpp"
-#include "sptrsv/detail/incomplete/incomplete_engine.hpp"
 
 namespace sptrsv::detail::incomplete {
 
@@ -94,7 +93,7 @@ class engine {
                                                            rows_.diagonal_slots.data(), rows_.sources.data(),
                                                            values, rule, long_rows_.data()});
     }
-    with_lanes(plan_.lanes, [&](auto lanes) {
+    with_one_of<4, 8, 16, 32>(plan_.lanes, [&](auto lanes) {
       using kernel = agent<decltype(lanes)::value>;
       on.template launch<kernel>(plan_.blocks,
                                  {rows_.size, plan_.tasks, plan_.draws, plan_.shared_slots, rows_.rows.data(),
@@ -182,7 +181,7 @@ class engine {
     if (rows_.size == 0) {
       return made;
     }
-    with_lanes(row_lanes, [&](auto lanes) {
+    with_one_of<4, 8, 16, 32>(row_lanes, [&](auto lanes) {
       using kernel = agent<decltype(lanes)::value>;
       made.shared_slots =
           2 * std::min<std::int64_t>(simt::ceil_div(rows_.longest_row, std::int64_t{2}),
@@ -194,14 +193,6 @@ class engine {
       made.rows_at_once = std::int64_t{made.blocks} * kernel::block_rows;
     });
     return made;
-  }
-
-  template <class Use>
-  static void with_lanes(int lanes, Use use) {
-    lanes == 4    ? use(std::integral_constant<int, 4>{})
-    : lanes == 8  ? use(std::integral_constant<int, 8>{})
-    : lanes == 16 ? use(std::integral_constant<int, 16>{})
-                  : use(std::integral_constant<int, 32>{});
   }
 
   template <class Kernel>

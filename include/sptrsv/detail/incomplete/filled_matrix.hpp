@@ -29,20 +29,6 @@ struct take_filled_values {
   }
 };
 
-/// Gives a view another pattern, which is stored in the same way.
-template <class Value, class Index, class Offset>
-void set_pattern(csr_view<Value, Index, Offset>& view, const pattern_view<Index, Offset>& to) {
-  view.entries = to.entries;
-  view.row_offsets = to.offsets;
-  view.column_indices = to.indices;
-}
-template <class Value, class Index, class Offset>
-void set_pattern(csc_view<Value, Index, Offset>& view, const pattern_view<Index, Offset>& to) {
-  view.entries = to.entries;
-  view.column_offsets = to.offsets;
-  view.row_indices = to.indices;
-}
-
 /// The pattern of the factors, and the values of A on it, where the executor computes. Both are stored as A
 /// is.
 template <class Scalar, class Index, class Offset, class Executor>
@@ -52,21 +38,24 @@ class filled_matrix {
   template <method Method>
   static filled_matrix of(const pattern_view<Index, Offset>& a, std::int64_t fill_level, const Executor& on,
                           memory_resource& resource) {
-    filled_matrix made;
+    pattern_view<Index, Offset> on_host = a;
+    std::vector<Offset> offsets;
+    std::vector<Index> indices;
     if constexpr (factors::has_kernels<Executor>) {
-      auto offsets = download_array(a.offsets, a.size > 0 ? a.size + 1 : 0, on);
+      offsets = download_array(a.offsets, a.size > 0 ? a.size + 1 : 0, on);
       offsets.resize(at(a.size) + 1);
-      const auto indices = download_array(a.indices, a.entries, on);
-      made.store(
-          fill_in<Method, Index, Offset>::of(
-              pattern_view<Index, Offset>{a.size, a.entries, offsets.data(), indices.data(), a.by_columns},
-              fill_level),
-          on, resource);
-    } else {
-      made.store(fill_in<Method, Index, Offset>::of(a, fill_level), on, resource);
+      indices = download_array(a.indices, a.entries, on);
+      on_host.offsets = offsets.data();
+      on_host.indices = indices.data();
     }
-    made.pattern_ = {a.size, static_cast<std::int64_t>(made.indices_.size()), made.offsets_.data(),
-                     made.indices_.data(), a.by_columns};
+    const auto found = fill_in<Method, Index, Offset>::of(on_host, fill_level);
+    const auto entries = static_cast<std::int64_t>(found.indices.size());
+    filled_matrix made;
+    made.offsets_ = upload(found.offsets, on, resource);
+    made.indices_ = upload(found.indices, on, resource);
+    made.sources_ = upload(found.sources, on, resource);
+    made.values_ = make_buffer<Scalar>(entries, on, resource);
+    made.pattern_ = {a.size, entries, made.offsets_.data(), made.indices_.data(), a.by_columns};
     return made;
   }
 
@@ -83,13 +72,6 @@ class filled_matrix {
   }
 
  private:
-  void store(const filled_pattern<Index, Offset>& found, const Executor& on, memory_resource& resource) {
-    offsets_ = upload(found.offsets, on, resource);
-    indices_ = upload(found.indices, on, resource);
-    sources_ = upload(found.sources, on, resource);
-    values_ = make_buffer<Scalar>(static_cast<std::int64_t>(found.indices.size()), on, resource);
-  }
-
   pattern_view<Index, Offset> pattern_{};
   buffer<Offset> offsets_;
   buffer<Index> indices_;

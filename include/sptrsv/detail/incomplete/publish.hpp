@@ -9,21 +9,6 @@
 
 namespace sptrsv::detail::incomplete {
 
-/// Returns the pivot, which may be boosted; for Cholesky its square. `value`: of the diagonal entry after all
-/// steps; `square_sum`: for Cholesky, of the entries before it.
-template <method Method, class Scalar>
-SPTRSV_DEVICE Scalar boosted_pivot(const pivot_rule<Scalar>& rule, Scalar value, real_t<Scalar> square_sum,
-                                   bool& boosted) {
-  if constexpr (Method == method::lu) {
-    boosted = rule.boosts(value);
-    return boosted ? from_real<Scalar>(rule.boost_to) : value;
-  } else {
-    const real_t<Scalar> square = real_part(value) - square_sum;
-    boosted = rule.boosts_square(square);
-    return from_real<Scalar>(boosted ? rule.boost_to : square);
-  }
-}
-
 /// Publishes what is left of a row after its last step: for LU the whole row, first the values that other
 /// rows need, for Cholesky the pivot. `found`: of the entries that were published before.
 template <method Method, class Scalar, class Index, class Offset, int Lanes, class Context>
@@ -45,10 +30,10 @@ SPTRSV_DEVICE void publish(Context& ctx, const factor_params<Scalar, Index, Offs
     found.add(value, slot == row.below);
   };
   const auto publish_slots = [&](Index begin, Index end) {
-    if (row.values.is_shared()) {
+    if (!row.is_long) {
       SPTRSV_NO_UNROLL
       for (Index slot = begin + row.lane; slot < end; slot += Lanes) {
-        publish_slot(slot, row.values.get(ctx, slot), row.target(ctx, p, slot));
+        publish_slot(slot, row.get(ctx, slot), row.target(ctx, p, slot));
       }
       return;
     }
@@ -58,7 +43,7 @@ SPTRSV_DEVICE void publish(Context& ctx, const factor_params<Scalar, Index, Offs
       Offset target[slots_at_once];
       for (int i = 0; i < slots_at_once; ++i) {
         const Index slot = first + i * Lanes;
-        value[i] = slot < end ? row.values.get(ctx, slot) : Scalar{};
+        value[i] = slot < end ? row.get(ctx, slot) : Scalar{};
         target[i] = slot < end ? row.target(ctx, p, slot) : Offset{0};
       }
       for (int i = 0; i < slots_at_once; ++i) {
@@ -73,7 +58,7 @@ SPTRSV_DEVICE void publish(Context& ctx, const factor_params<Scalar, Index, Offs
     publish_slots(row.below, row.length);
     publish_slots(0, row.below);  // no row needs these
   } else if (row.lane == 0) {
-    publish_slot(row.below, row.values.get(ctx, row.below), row.target(ctx, p, row.below));
+    publish_slot(row.below, row.get(ctx, row.below), row.target(ctx, p, row.below));
   }
   found.record(ctx, p, row.solve_index, half);
 }

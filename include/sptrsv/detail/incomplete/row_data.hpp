@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of an incomplete factorisation while it is computed.
+// A row of an incomplete factorisation while it is computed, and what its lanes find.
 #pragma once
 
 #include <cstdint>
 
-#include "sptrsv/detail/incomplete/lane_findings.hpp"
+#include "sptrsv/detail/incomplete/incomplete_params.hpp"
 
 namespace sptrsv::detail::incomplete {
 
@@ -25,6 +25,31 @@ SPTRSV_DEVICE int batch_end(std::uint32_t pivots, std::int64_t left) {
     return pivots != 0 ? simt::highest_bit(pivots) + 1 : 32;
   }
 }
+
+/// The breakdowns and boosted pivots that a lane has found in the values that it publishes.
+struct lane_findings {
+  bool is_bad = false;          ///< a value is not finite, or the pivot is zero
+  bool has_zero_pivot = false;  ///< of the values so far
+  bool boosted = false;
+
+  template <class Scalar>
+  SPTRSV_DEVICE void add(Scalar value, bool is_pivot) {
+    has_zero_pivot = has_zero_pivot || (is_pivot && is_zero(value));
+    is_bad = is_bad || has_zero_pivot || !is_finite(value);
+  }
+  /// Records them as findings of the factorisation. `half`: its number mod 2.
+  template <class Context, class Scalar, class Index, class Offset>
+  SPTRSV_DEVICE void record(Context& ctx, const factor_params<Scalar, Index, Offset>& p,
+                            std::int64_t solve_index, std::uint32_t half) const {
+    if (boosted) {
+      ctx.reduce_add(&p.state->boosted_pivots[half], std::int64_t{1});
+    }
+    if (is_bad) {
+      const auto number = static_cast<std::int64_t>(ctx.load_constant(p.rows + solve_index));
+      ctx.atomic_min(&p.state->first_breakdown[half], breakdown{number, has_zero_pivot}.number());
+    }
+  }
+};
 
 /// Where a row stands in the arrays of the analysis.
 template <class Scalar, class Index, class Offset>
@@ -55,38 +80,6 @@ struct row_place {
   }
 };
 
-/// The values of a row while it is computed: in shared memory, or in global memory if the row is long. A sync
-/// of the warp stands between accesses of different lanes.
-template <class Scalar>
-class row_values {
- public:
-  row_values() = default;
-  /// `global` counts only if the row is long.
-  SPTRSV_DEVICE row_values(Scalar* shared, Scalar* global, bool is_long)
-      : shared_(shared), global_(global), is_long_(is_long) {}
-
-  SPTRSV_DEVICE bool is_shared() const { return !is_long_; }
-
-  template <class Context, class Slot>
-  SPTRSV_DEVICE Scalar get(Context& ctx, Slot slot) const {
-    return is_shared() ? shared_[slot] : ctx.load(global_ + slot);
-  }
-  template <class Context, class Slot>
-  SPTRSV_DEVICE void set(Context& ctx, Slot slot, Scalar value) const {
-    if (is_shared()) {
-      shared_[slot] = value;
-    } else {
-      ctx.store(global_ + slot, value);
-    }
-  }
-
- private:
-  Scalar* shared_;
-  Scalar* global_;
-  /// Not told by a null pointer: ptxas 13.0 has read such a pair of registers before its zero was there.
-  bool is_long_;
-};
-
 /// Memory for a row in shared memory.
 template <class Scalar, class Offset>
 struct shared_row {
@@ -94,7 +87,8 @@ struct shared_row {
   Offset* targets;  ///< stored indices of the entries
 };
 
-/// A row while its lanes compute it.
+/// A row while its lanes compute it. Its values are in shared memory, or in global memory if the row is long.
+/// A sync of the warp stands between accesses of different lanes.
 template <class Scalar, class Index, class Offset, int Lanes>
 struct row_data : row_place<Scalar, Index, Offset> {
   using row_place<Scalar, Index, Offset>::begin;
@@ -105,28 +99,39 @@ struct row_data : row_place<Scalar, Index, Offset> {
   static constexpr int slots_at_once = 4;
 
   int lane;  ///< rank of this lane among those of the row
-  row_values<Scalar> values;
-  Offset* targets;  ///< stored indices of the entries, in shared memory if the values are
+  shared_row<Scalar, Offset> shared;
+  Scalar* long_values;  ///< counts only if the row is long
+  /// Not told by a null pointer: ptxas 13.0 has read such a pair of registers before its zero was there.
+  bool is_long;
 
   /// Returns a row before load(). `shared`: memory for the row.
   SPTRSV_DEVICE static row_data of(const params& p, const row_place<Scalar, Index, Offset>& at, int lane,
                                    const shared_row<Scalar, Offset>& shared) {
-    return {at,
-            lane,
-            {shared.values, p.long_rows + at.begin, static_cast<std::int64_t>(at.length) > p.shared_slots},
-            shared.targets};
+    return {at, lane, shared, p.long_rows + at.begin, static_cast<std::int64_t>(at.length) > p.shared_slots};
   }
 
+  template <class Context>
+  SPTRSV_DEVICE Scalar get(Context& ctx, Index slot) const {
+    return is_long ? ctx.load(long_values + slot) : shared.values[slot];
+  }
+  template <class Context>
+  SPTRSV_DEVICE void set(Context& ctx, Index slot, Scalar value) const {
+    if (is_long) {
+      ctx.store(long_values + slot, value);
+    } else {
+      shared.values[slot] = value;
+    }
+  }
   /// Returns the stored index of the entry in a slot.
   template <class Context>
   SPTRSV_DEVICE Offset target(Context& ctx, const params& p, Index slot) const {
-    return values.is_shared() ? targets[slot] : ctx.load_constant(p.sources + begin + slot);
+    return is_long ? ctx.load_constant(p.sources + begin + slot) : shared.targets[slot];
   }
 
   /// Loads the values of A and the targets to shared memory, several of each lane together.
   template <class Context>
   SPTRSV_DEVICE void load(Context& ctx, const params& p) const {
-    if (!values.is_shared()) {  // the values of a long row have been loaded before the launch
+    if (is_long) {  // the values have been loaded before the launch
       return;
     }
     for (Index first = lane; first < length; first += slots_at_once * Lanes) {
@@ -140,8 +145,8 @@ struct row_data : row_place<Scalar, Index, Offset> {
       for (int i = 0; i < slots_at_once; ++i) {
         const Index slot = first + i * Lanes;
         if (slot < length) {
-          values.set(ctx, slot, slot == below ? p.rule.shifted(value[i]) : value[i]);
-          targets[slot] = target[i];
+          set(ctx, slot, slot == below ? p.rule.shifted(value[i]) : value[i]);
+          shared.targets[slot] = target[i];
         }
       }
     }
