@@ -2,6 +2,7 @@
 // The system in the form that cuSPARSE takes: a CSR matrix, one of its triangles, and an operation.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -46,16 +47,10 @@ struct csr_system {
   /// Returns the index of the stored diagonal entry of `row`; -1 if there is none. Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t find_diagonal(std::int64_t row, const Executor& on) const {
-    Offset range[2];
-    on.download(range, offsets.data() + row, sizeof(range));
-    std::vector<Index> of_row(static_cast<std::size_t>(range[1] - range[0]));
-    on.download(of_row.data(), indices.data() + range[0], of_row.size() * sizeof(Index));
-    for (std::size_t k = 0; k < of_row.size(); ++k) {
-      if (of_row[k] == static_cast<Index>(row)) {
-        return static_cast<std::int64_t>(range[0]) + static_cast<std::int64_t>(k);
-      }
-    }
-    return -1;
+    const std::vector<Offset> range = download_array(offsets.data() + row, 2, on);
+    const std::vector<Index> of_row = download_array(indices.data() + range[0], range[1] - range[0], on);
+    const auto found = std::find(of_row.begin(), of_row.end(), static_cast<Index>(row));
+    return found == of_row.end() ? -1 : static_cast<std::int64_t>(range[0]) + (found - of_row.begin());
   }
 };
 
@@ -98,17 +93,16 @@ csr_system<Index, Offset> rows_of_system(const pattern_view<Index, Offset>& a, c
     s.offsets = make_buffer<Offset>(a.size + 1, on, resource);
     s.indices = make_buffer<Index>(s.entries, on, resource);
     s.sources = make_buffer<Offset>(s.entries, on, resource);
-    row_writer<Index, Offset> to{};
-    to.size = s.size;
-    to.entries = s.entries;
-    to.reversed = form.reversed;
-    to.row_offsets = triangle.row_offsets.data();
-    to.columns = triangle.columns.data();
-    to.entry_sources = triangle.sources.data();
-    to.diagonal_sources = triangle.diagonal_sources.data();
-    to.offsets = s.offsets.data();
-    to.indices = s.indices.data();
-    to.sources = s.sources.data();
+    const row_writer<Index, Offset> to{s.size,
+                                       s.entries,
+                                       form.reversed,
+                                       triangle.row_offsets.data(),
+                                       triangle.columns.data(),
+                                       triangle.sources.data(),
+                                       triangle.diagonal_sources.data(),
+                                       s.offsets.data(),
+                                       s.indices.data(),
+                                       s.sources.data()};
     simt::for_each(on, s.size + 1, write_rows<Index, Offset>{to});
     simt::for_each(on, triangle.entries(), write_entries<Index, Offset>{to});
   }
