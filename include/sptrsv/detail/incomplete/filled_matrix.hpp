@@ -2,12 +2,10 @@
 // The matrix that an incomplete factorisation with fill-in factorises: A with the zeros that fill in.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
-#include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/analysis/pattern_copy.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/factors/factors_for_each.hpp"
 #include "sptrsv/detail/incomplete/fill_levels.hpp"
@@ -38,17 +36,13 @@ class filled_matrix {
   template <method Method>
   static filled_matrix of(const pattern_view<Index, Offset>& a, std::int64_t fill_level, const Executor& on,
                           memory_resource& resource) {
-    pattern_view<Index, Offset> on_host = a;
-    std::vector<Offset> offsets;
-    std::vector<Index> indices;
-    if constexpr (factors::has_kernels<Executor>) {
-      offsets = download_array(a.offsets, a.size > 0 ? a.size + 1 : 0, on);
-      offsets.resize(at(a.size) + 1);
-      indices = download_array(a.indices, a.entries, on);
-      on_host.offsets = offsets.data();
-      on_host.indices = indices.data();
-    }
-    const auto found = fill_in<Method, Index, Offset>::of(on_host, fill_level);
+    const auto found = [&] {
+      if constexpr (factors::has_kernels<Executor>) {
+        return fill_in<Method, Index, Offset>::of(pattern_copy(a, on).view(), fill_level);
+      } else {
+        return fill_in<Method, Index, Offset>::of(a, fill_level);
+      }
+    }();
     const auto entries = static_cast<std::int64_t>(found.indices.size());
     filled_matrix made;
     made.offsets_ = upload(found.offsets, on, resource);
