@@ -37,11 +37,11 @@ class engine_of<std::tuple<Policy>, Scalar, Index, Offset, Executor>
 
  public:
   /// `begun`: see the engine of the candidate.
-  template <class... Begun>
-  engine_of(const std::tuple<Policy>& candidates, const valued_pattern<Scalar, Index, Offset>& a,
+  template <class Automatic, class... Begun>
+  engine_of(const Automatic& policy, const valued_pattern<Scalar, Index, Offset>& a,
             const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource,
             Begun&... begun)
-      : base(std::get<0>(candidates), a, form, max_rhs, on, resource, begun...) {}
+      : base(std::get<0>(policy.candidates), a, form, max_rhs, on, resource, begun...) {}
 
   /// See the engine of the candidate, if it has this function.
   template <class Automatic, class... Arguments>
@@ -93,15 +93,16 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
     }
   };
 
-  engine_of(const std::tuple<Policies...>& candidates, const valued_pattern<Scalar, Index, Offset>& a,
+  template <class Automatic>
+  engine_of(const Automatic& policy, const valued_pattern<Scalar, Index, Offset>& a,
             const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource) {
     system_profile system = quick_profile<Scalar>(a, form, max_rhs, on, resource);
     const auto predict = [&] {
       nanoseconds_ = std::apply(
           [&](const Policies&... candidate) {
-            return std::array<double, count>{predicted_nanoseconds(candidate, system)...};
+            return std::array{predicted_nanoseconds(candidate, system)...};
           },
-          candidates);
+          policy.candidates);
     };
     predict();
     const auto possible =
@@ -116,7 +117,7 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
       constexpr std::size_t i = decltype(number)::value;
       using chosen = typename std::variant_alternative_t<i, engines>::element_type;
       engine_.template emplace<i>(
-          std::make_unique<chosen>(std::get<i>(candidates), a, form, max_rhs, on, resource));
+          std::make_unique<chosen>(std::get<i>(policy.candidates), a, form, max_rhs, on, resource));
     });
   }
 
@@ -192,13 +193,11 @@ template <class... Candidates, class Scalar, class Index, class Offset, class Ex
 class engine<policy::automatic<Candidates...>, Scalar, Index, Offset, Executor>
     : public automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index,
                                   Offset, Executor> {
+  using base = automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index,
+                                    Offset, Executor>;
+
  public:
-  template <class... Begun>
-  engine(const policy::automatic<Candidates...>& policy, const valued_pattern<Scalar, Index, Offset>& a,
-         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource,
-         Begun&... begun)
-      : automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index, Offset,
-                             Executor>(policy.candidates, a, form, max_rhs, on, resource, begun...) {}
+  using base::base;
 };
 
 }  // namespace sptrsv::detail

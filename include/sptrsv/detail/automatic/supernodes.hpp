@@ -125,8 +125,7 @@ supernode_sample sample_supernodes(const pattern_view<Index, Offset>& a, const t
   constexpr std::int64_t samples = 1024;
   const auto drawn = make_buffer<entry_sample>(samples, on, resource);
   simt::for_each(on, samples, sample_entry<Index, Offset>{a, form.transposed == form.reversed, drawn.data()});
-  std::vector<entry_sample> found(samples);
-  on.download(found.data(), drawn.data(), drawn.bytes());
+  const std::vector<entry_sample> found = download_array(drawn, on);
   const supernode_sample by_columns = evaluate(found, &entry_sample::columns);
   const supernode_sample by_rows = evaluate(found, &entry_sample::rows);
   return by_columns.columns >= by_rows.columns ? by_columns : by_rows;

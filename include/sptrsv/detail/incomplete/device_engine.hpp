@@ -136,7 +136,11 @@ class engine {
     std::uint32_t tasks;        ///< tickets that select rows
     std::uint32_t draws;        ///< tickets that are drawn in a launch: one more for each warp
     std::uint32_t blocks;
-    std::int64_t rows_at_once;  ///< rows that all warps hold together
+
+    /// Returns the rows that all warps hold together.
+    [[nodiscard]] std::int64_t rows_at_once() const {
+      return std::int64_t{blocks} * Tuning::block_threads / lanes;
+    }
   };
 
   /// Chooses the lanes of a row: at least as many as a row has operands on average, and so many that fewer
@@ -150,7 +154,7 @@ class engine {
     launch_plan chosen = plan_of(lanes, on);
     while (chosen.lanes < 32) {
       const launch_plan wider = plan_of(2 * chosen.lanes, on);
-      if (2 * wider.rows_at_once < std::min(rows_.size, rows_of_level() * few_levels)) {
+      if (2 * wider.rows_at_once() < std::min(rows_.size, rows_of_level() * few_levels)) {
         break;
       }
       chosen = wider;
@@ -177,7 +181,7 @@ class engine {
   }
 
   [[nodiscard]] launch_plan plan_of(int row_lanes, const Executor& on) const {
-    launch_plan made{row_lanes, 0, 0, 0, 0, 0};
+    launch_plan made{row_lanes, 0, 0, 0, 0};
     if (rows_.size == 0) {
       return made;
     }
@@ -190,7 +194,6 @@ class engine {
       made.blocks = std::min(simt::block_count(std::min(rows_.size, wanted_rows()), kernel::block_rows),
                              on.template resident_blocks<kernel>(shared_bytes<kernel>(made.shared_slots)));
       made.draws = made.tasks + made.blocks * kernel::block_warps;
-      made.rows_at_once = std::int64_t{made.blocks} * kernel::block_rows;
     });
     return made;
   }

@@ -100,18 +100,19 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   made.sources = make_buffer<Offset>(made.entries, on, resource);
   const auto solve_index_of_row = make_buffer<Index>(a.size, on, arena);
   const auto columns = make_buffer<Index>(made.entries, on, arena);
-  const auto lower_view = triangle_view<Index, Offset>::of(lower);
-  const auto upper_view = triangle_view<Index, Offset>::of(upper);
-  scan(on, a.size,
-       place_eliminated_rows<Index, Offset>{a.size, lower_view, upper_view, made.rows.data(),
-                                            made.row_offsets.data(), made.diagonal_slots.data(),
-                                            solve_index_of_row.data()},
-       memory);
-  triangle_kernels::for_each_entry(
-      on, made.row_offsets.data(), a.size, made.entries,
-      place_entries<Index, Offset>{a.size, lower_view, lower.diagonal_sources.data(), upper_view,
-                                   made.rows.data(), made.row_offsets.data(), made.diagonal_slots.data(),
-                                   columns.data(), made.sources.data()});
+  const eliminated_rows<Index, Offset> to{a.size,
+                                          triangle_view<Index, Offset>::of(lower),
+                                          lower.diagonal_sources.data(),
+                                          triangle_view<Index, Offset>::of(upper),
+                                          made.rows.data(),
+                                          made.row_offsets.data(),
+                                          made.diagonal_slots.data(),
+                                          made.sources.data(),
+                                          columns.data(),
+                                          solve_index_of_row.data()};
+  scan(on, a.size, place_eliminated_rows<Index, Offset>{to}, memory);
+  triangle_kernels::for_each_entry(on, made.row_offsets.data(), a.size, made.entries,
+                                   place_entries<Index, Offset>{to});
   triangles = {};
 
   // 2. The operands of their steps.

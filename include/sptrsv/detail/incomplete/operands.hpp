@@ -31,16 +31,25 @@ struct triangle_view {
   }
 };
 
+/// The rows that are written.
+template <class Index, class Offset>
+struct eliminated_rows {
+  std::int64_t size;
+  triangle_view<Index, Offset> lower;
+  const Offset* diagonal_sources;      ///< by row
+  triangle_view<Index, Offset> upper;  ///< substitution index size - 1 - row; null arrays: there is none
+  const Index* rows;                   ///< by solve index: the row
+  Offset* row_offsets;                 ///< see elimination
+  Index* diagonal_slots;
+  Offset* sources;
+  Index* columns;  ///< by entry
+  Index* solve_index_of_row;
+};
+
 /// The body of a scan over the rows in level order: finds where each row begins.
 template <class Index, class Offset>
 struct place_eliminated_rows {
-  std::int64_t size;
-  triangle_view<Index, Offset> lower;
-  triangle_view<Index, Offset> upper;  ///< substitution index size - 1 - row; null arrays: there is none
-  const Index* rows;                   ///< by solve index: the row
-  Offset* row_offsets;
-  Index* diagonal_slots;
-  Index* solve_index_of_row;
+  eliminated_rows<Index, Offset> to;
 
   struct placed {
     std::int64_t count;  ///< entries
@@ -50,35 +59,28 @@ struct place_eliminated_rows {
 
   template <class Context>
   SPTRSV_DEVICE placed load(Context& ctx, std::int64_t r) const {
-    const Index row = ctx.load_constant(rows + r);
-    const Offset below = lower.length(ctx, row);
-    const Offset above = upper.row_offsets != nullptr ? upper.length(ctx, size - 1 - row) : Offset{0};
+    const Index row = ctx.load_constant(to.rows + r);
+    const Offset below = to.lower.length(ctx, row);
+    const Offset above =
+        to.upper.row_offsets != nullptr ? to.upper.length(ctx, to.size - 1 - row) : Offset{0};
     return {static_cast<std::int64_t>(below) + 1 + static_cast<std::int64_t>(above), row,
             static_cast<Index>(below)};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const placed& own, std::int64_t before) const {
-    ctx.store(row_offsets + r, static_cast<Offset>(before));
-    if (r == size - 1) {
-      ctx.store(row_offsets + size, static_cast<Offset>(before + own.count));
+    ctx.store(to.row_offsets + r, static_cast<Offset>(before));
+    if (r == to.size - 1) {
+      ctx.store(to.row_offsets + to.size, static_cast<Offset>(before + own.count));
     }
-    ctx.store(diagonal_slots + r, own.below);
-    ctx.store(solve_index_of_row + own.row, static_cast<Index>(r));
+    ctx.store(to.diagonal_slots + r, own.below);
+    ctx.store(to.solve_index_of_row + own.row, static_cast<Index>(r));
   }
 };
 
 /// Writes column and source of each entry. Runs once per entry in level order, see for_each_entry().
 template <class Index, class Offset>
 struct place_entries {
-  std::int64_t size;
-  triangle_view<Index, Offset> lower;
-  const Offset* diagonal_sources;      ///< by row
-  triangle_view<Index, Offset> upper;  ///< substitution index size - 1 - row; null arrays: there is none
-  const Index* rows;
-  const Offset* row_offsets;
-  const Index* diagonal_slots;
-  Index* columns;
-  Offset* sources;
+  eliminated_rows<Index, Offset> to;
 
   template <class Context>
   SPTRSV_DEVICE bool hold(Context&) const {
@@ -86,26 +88,26 @@ struct place_entries {
   }
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
-    const Index row = ctx.load_constant(rows + r);
-    const auto slot = static_cast<Offset>(static_cast<Offset>(e) - ctx.load_constant(row_offsets + r));
-    const auto below = static_cast<Offset>(ctx.load_constant(diagonal_slots + r));
+    const Index row = ctx.load_constant(to.rows + r);
+    const auto slot = static_cast<Offset>(static_cast<Offset>(e) - ctx.load_constant(to.row_offsets + r));
+    const auto below = static_cast<Offset>(ctx.load_constant(to.diagonal_slots + r));
     if (slot < below) {
-      const Offset from = lower.begin(ctx, row) + slot;
-      put(ctx, e, ctx.load_constant(lower.columns + from), ctx.load_constant(lower.sources + from));
+      const Offset from = to.lower.begin(ctx, row) + slot;
+      put(ctx, e, ctx.load_constant(to.lower.columns + from), ctx.load_constant(to.lower.sources + from));
     } else if (slot == below) {
-      put(ctx, e, row, ctx.load_constant(diagonal_sources + row));
+      put(ctx, e, row, ctx.load_constant(to.diagonal_sources + row));
     } else {  // the upper triangle counts rows and columns from the last
-      const Offset from = upper.begin(ctx, size - row) - (slot - below);
-      put(ctx, e, static_cast<Index>(size - 1 - ctx.load_constant(upper.columns + from)),
-          ctx.load_constant(upper.sources + from));
+      const Offset from = to.upper.begin(ctx, to.size - row) - (slot - below);
+      put(ctx, e, static_cast<Index>(to.size - 1 - ctx.load_constant(to.upper.columns + from)),
+          ctx.load_constant(to.upper.sources + from));
     }
   }
 
  private:
   template <class Context>
   SPTRSV_DEVICE void put(Context& ctx, std::int64_t e, Index column, Offset source) const {
-    ctx.store(columns + e, column);
-    ctx.store(sources + e, source);
+    ctx.store(to.columns + e, column);
+    ctx.store(to.sources + e, source);
   }
 };
 
