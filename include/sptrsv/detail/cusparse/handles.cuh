@@ -5,7 +5,6 @@
 #include <cuda_runtime.h>
 #include <cusparse.h>
 
-#include <cstdint>
 #include <string>
 #include <utility>
 

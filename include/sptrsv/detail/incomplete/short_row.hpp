@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "sptrsv/detail/incomplete/operand_batches.hpp"
-#include "sptrsv/detail/incomplete/publish.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::incomplete {
