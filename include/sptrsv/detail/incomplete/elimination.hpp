@@ -37,14 +37,14 @@ struct elimination {
   }
 };
 
-/// Finds the operands of the rows, and the longest row. Synchronises. `columns`: by entry.
+/// Finds the operands of the rows. Synchronises. `columns`: by entry; `totals`: 0, and the entries of the
+/// longest row.
 template <method Method, class Index, class Offset, class Executor>
 void add_operands(elimination<Index, Offset>& made, const Index* columns, const Index* solve_index_of_row,
-                  const Executor& on, memory_resource& scratch, memory_resource& resource) {
+                  const std::int64_t* totals, const Executor& on, memory_resource& scratch,
+                  memory_resource& resource) {
   const auto counts = make_buffer<std::int64_t>(made.entries + 2, on, scratch);
-  auto* const longest = counts.data() + made.entries + 1;
-  on.fill_bytes(counts.data() + made.entries, 0, 2 * sizeof(std::int64_t));
-  simt::find_largest(on, made.size, length_of_row<Offset>{made.row_offsets.data()}, longest);
+  on.copy(counts.data() + made.entries, totals, 2 * sizeof(std::int64_t));
   place_operands<Method, Index, Offset> place{
       {made.row_offsets.data(), made.diagonal_slots.data(), columns, solve_index_of_row},
       made.sources.data(),
@@ -110,13 +110,15 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
                                           made.sources.data(),
                                           columns.data(),
                                           solve_index_of_row.data()};
-  scan(on, a.size, place_eliminated_rows<Index, Offset>{to}, memory);
+  const auto totals = make_buffer<std::int64_t>(2, on, arena);
+  on.fill_bytes(totals.data(), 0, totals.bytes());
+  scan(on, a.size, place_eliminated_rows<Index, Offset>{to}, memory, totals.data() + 1);
   triangle_kernels::for_each_entry(on, made.row_offsets.data(), a.size, made.entries,
                                    place_entries<Index, Offset>{to});
   triangles = {};
 
   // 2. The operands of their steps.
-  add_operands<Method>(made, columns.data(), solve_index_of_row.data(), on, arena, resource);
+  add_operands<Method>(made, columns.data(), solve_index_of_row.data(), totals.data(), on, arena, resource);
   return made;
 }
 

@@ -111,18 +111,6 @@ struct place_entries {
   }
 };
 
-/// Returns the number of entries of a row, by solve index.
-template <class Offset>
-struct length_of_row {
-  const Offset* row_offsets;
-
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t r) const {
-    return static_cast<std::int64_t>(ctx.load_constant(row_offsets + r + 1) -
-                                     ctx.load_constant(row_offsets + r));
-  }
-};
-
 /// An entry of the factors in an earlier row k, and what a row i does with it. The row has one step for each
 /// of its entries below the diagonal. The operands of a step are, by method:
 ///
