@@ -145,26 +145,23 @@ supernode_sample sample_supernodes(const pattern_view<Index, Offset>& a, const t
 template <class Index, class Offset, class Executor>
 void add_lengths_and_levels(system_profile& to, const pattern_view<Index, Offset>& a,
                             const triangle_form& form, const Executor& on, memory_resource& resource) {
-  const device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
-  to.entries = triangle.entries() + a.size;
-  to.longest_row = triangle.longest_row;
-  if (a.size > 0) {
-    to.levels = levels_of_rows(triangle, on, resource).count;
-    to.longest_column =
-        count_in_degrees<Index, Offset>(a.size, nullptr, triangle.columns, 0, on, resource).longest;
+  if constexpr (std::is_same_v<Executor, host_executor>) {
+    validate_on_host(a, form);
+    const host_triangle<Index, Offset> triangle = build_on_host(a, form);
+    to.entries = static_cast<std::int64_t>(triangle.columns.size()) + a.size;
+    to.longest_row = triangle.longest_row();
+    to.levels = levels_on_host<Index>(triangle.row_offsets, triangle.columns).count();
+    to.longest_column = triangle.longest_column();
+  } else {
+    const device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
+    to.entries = triangle.entries() + a.size;
+    to.longest_row = triangle.longest_row;
+    if (a.size > 0) {
+      to.levels = levels_of_rows(triangle, on, resource).count;
+      to.longest_column =
+          count_in_degrees<Index, Offset>(a.size, nullptr, triangle.columns, 0, on, resource).longest;
+    }
   }
-}
-
-/// Sets the lengths and the number of levels of a system in host memory.
-template <class Index, class Offset>
-void add_lengths_and_levels(system_profile& to, const pattern_view<Index, Offset>& a,
-                            const triangle_form& form, const host_executor&, memory_resource&) {
-  validate_on_host(a, form);
-  const host_triangle<Index, Offset> triangle = build_on_host(a, form);
-  to.entries = static_cast<std::int64_t>(triangle.columns.size()) + a.size;
-  to.longest_row = triangle.longest_row();
-  to.levels = levels_on_host<Index>(triangle.row_offsets, triangle.columns).count();
-  to.longest_column = triangle.longest_column();
 }
 
 /// Adds what a sample tells of a complete factor with wide supernodes: their width, and an estimate of the

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -201,11 +202,10 @@ class fill_in {
         "the factors have " + std::to_string(entries) + " entries, which do not fit the offset type");
     made.offsets.resize(at(a_.size) + 1);
     made.indices.resize(at(entries));
-    made.sources.resize(at(entries));
+    made.sources.assign(at(entries), Offset{-1});
     made.offsets.back() = static_cast<Offset>(entries);
-    const int threads = fill_threads(a_.entries);
-    std::vector<char> is_valid(at(threads), 1);
-    for_each_row_taken(a_.size, threads, [&](std::int64_t m, std::size_t thread) {
+    std::atomic<bool> is_valid{true};
+    for_each_row_taken(a_.size, fill_threads(a_.entries), [&](std::int64_t m, std::size_t) {
       const auto begin = at(offset_of(m));
       made.offsets[at(m)] = static_cast<Offset>(begin);
       const auto first = made.indices.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -213,17 +213,20 @@ class fill_in {
       *diagonal = static_cast<Index>(m);
       const auto end = std::copy(above_.begin(m), above_.end(m), diagonal + 1);
       const auto sources = made.sources.begin() + static_cast<std::ptrdiff_t>(begin);
-      std::fill(sources, sources + (end - first), Offset{-1});
       for (Offset e = a_.offsets[m]; e < a_.offsets[m + 1]; ++e) {
         if (is_used(m, a_.indices[e])) {
           Offset& source = sources[std::lower_bound(first, end, a_.indices[e]) - first];
-          is_valid[thread] = source >= 0 ? 0 : is_valid[thread];
+          if (source >= 0) {
+            is_valid = false;
+          }
           source = e;
         }
       }
-      is_valid[thread] = sources[diagonal - first] < 0 ? 0 : is_valid[thread];
+      if (sources[diagonal - first] < 0) {
+        is_valid = false;
+      }
     });
-    return std::find(is_valid.begin(), is_valid.end(), 0) == is_valid.end();
+    return is_valid;
   }
 
   const pattern_view<Index, Offset>& a_;

@@ -7,25 +7,10 @@
 
 #include "sptrsv/detail/analysis/pattern_copy.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/factors/factors_for_each.hpp"
+#include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/detail/incomplete/fill_levels.hpp"
 
 namespace sptrsv::detail::incomplete {
-
-/// Takes the values of A. Runs once per entry of the factors.
-template <class Scalar, class Offset>
-struct take_filled_values {
-  const Offset* sources;  ///< by entry: its index in A; -1: A has no such entry
-  const Scalar* a;
-  Scalar* to;
-
-  SPTRSV_ANY_CONTEXT
-  template <class Context>
-  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const Offset source = ctx.load_constant(sources + e);
-    ctx.store(to + e, source >= 0 ? ctx.load_constant(a + source) : Scalar{});
-  }
-};
 
 /// The pattern of the factors, and the values of A on it, where the executor computes. Both are stored as A
 /// is.
@@ -61,7 +46,7 @@ class filled_matrix {
   /// Enqueues the copy of the values of A and returns where they are, by entry of the factors.
   const Scalar* take_values(const Scalar* a, const Executor& on) const {
     factors::for_each(on, pattern_.entries,
-                      take_filled_values<Scalar, Offset>{sources_.data(), a, values_.data()});
+                      factors::gather_values<Scalar, Offset, true>{a, sources_.data(), values_.data()});
     return values_.data();
   }
 
