@@ -130,8 +130,12 @@ struct gather_values {
   SPTRSV_ANY_CONTEXT
   template <class Context>
   SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t k) const {
-    const Offset source = ctx.load_constant(sources + k);
-    ctx.store(to + k, HasAbsent && source < 0 ? Scalar{} : ctx.load_constant(stored + source));
+    if constexpr (HasAbsent) {
+      const Offset source = ctx.load_constant(sources + k);
+      ctx.store(to + k, source >= 0 ? ctx.load_constant(stored + source) : Scalar{});
+    } else {
+      ctx.store(to + k, ctx.load_constant(stored + ctx.load_constant(sources + k)));
+    }
   }
 };
 
