@@ -13,7 +13,6 @@
 #include "sptrsv/batch.hpp"
 #include "sptrsv/detail/batched/batched_engine.hpp"
 #include "sptrsv/detail/batched/checks.hpp"
-#include "sptrsv/detail/batched/host_batch_engine.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {

@@ -186,7 +186,8 @@ class incomplete_factorization {
     expect_factors();
     result.values = values().data();
     if (analysed_->fill) {
-      detail::incomplete::set_pattern(result, analysed_->fill->pattern());
+      const auto& filled_in = analysed_->fill->pattern();
+      result = {size_, size_, filled_in.entries, filled_in.offsets, filled_in.indices, result.values};
     }
     return result;
   }

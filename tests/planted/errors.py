@@ -1359,19 +1359,29 @@ ERRORS = (
         "a step of an LU row in registers does not wait for its operands",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "short_lu_rows.hpp", "this->wait(ctx, warp, step.used);", ""),
+        Edit(
+            INCOMPLETE + "short_row.hpp",
+            "this->wait(ctx, warp, step.used);",
+            "",
+            within="this->wait(ctx, warp, step.used);\n      this->prepare_pivot();",
+        ),
     ),
     error(
         "a step of a Cholesky row in registers does not wait for its operands",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "this->wait(ctx, warp, step.used);", ""),
+        Edit(
+            INCOMPLETE + "short_row.hpp",
+            "this->wait(ctx, warp, step.used);",
+            "",
+            within="this->wait(ctx, warp, step.used);\n      substitute(",
+        ),
     ),
     error(
         "the products of a Cholesky row in registers do not wait for their operands",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "this->wait(ctx, warp, step.products);", ""),
+        Edit(INCOMPLETE + "short_row.hpp", "this->wait(ctx, warp, step.products);", ""),
     ),
     error(
         "a step of several LU rows in registers does not wait for its operands",
@@ -1427,7 +1437,7 @@ ERRORS = (
         "a step of a row in registers leaves out its last operand",
         "bounds",
         "incomplete",
-        Edit(INCOMPLETE + "short_lu_rows.hpp", "later & (0u - later)", "(later & (0u - later)) / 2"),
+        Edit(INCOMPLETE + "short_row.hpp", "later & (0u - later)", "(later & (0u - later)) / 2"),
     ),
     error(
         "the sum of the products of a step is not carried to the next batch",
@@ -1443,13 +1453,13 @@ ERRORS = (
         "the products of rows that share a warp are added up over too few lanes",
         "bounds",
         "incomplete",
-        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "longest_ = 1;", "longest_ = 0;"),
+        Edit(INCOMPLETE + "short_row.hpp", "longest_ = 1;", "longest_ = 0;"),
     ),
     error(
         "Cholesky does not conjugate in registers",
         "value",
         "incomplete",
-        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "conjugate(own_.seen.value())", "own_.seen.value()"),
+        Edit(INCOMPLETE + "short_row.hpp", "conjugate(own_.seen.value())", "own_.seen.value()"),
     ),
     error(
         "Cholesky does not conjugate in a row of a warp",
@@ -1561,7 +1571,7 @@ ERRORS = (
         "parity",
         "incomplete",
         Edit(
-            INCOMPLETE + "lane_findings.hpp",
+            INCOMPLETE + "row_data.hpp",
             "half",
             "half ^ 1u",
             within="ctx.reduce_add(&p.state->boosted_pivots[half]",

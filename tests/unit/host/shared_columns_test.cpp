@@ -1,5 +1,5 @@
 // The columns that two rows share: which, and how many columns are read.
-#include "sptrsv/detail/incomplete/shared_columns.hpp"
+#include "sptrsv/detail/incomplete/host_engine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -37,11 +36,11 @@ class engine_of<std::tuple<Policy>, Scalar, Index, Offset, Executor>
 
  public:
   /// `begun`: see the engine of the candidate.
-  template <class... Begun>
-  engine_of(const std::tuple<Policy>& candidates, const valued_pattern<Scalar, Index, Offset>& a,
+  template <class Automatic, class... Begun>
+  engine_of(const Automatic& policy, const valued_pattern<Scalar, Index, Offset>& a,
             const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource,
             Begun&... begun)
-      : base(std::get<0>(candidates), a, form, max_rhs, on, resource, begun...) {}
+      : base(std::get<0>(policy.candidates), a, form, max_rhs, on, resource, begun...) {}
 
   /// See the engine of the candidate, if it has this function.
   template <class Automatic, class... Arguments>
@@ -93,30 +92,37 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
     }
   };
 
-  engine_of(const std::tuple<Policies...>& candidates, const valued_pattern<Scalar, Index, Offset>& a,
+  template <class Automatic>
+  engine_of(const Automatic& policy, const valued_pattern<Scalar, Index, Offset>& a,
             const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource) {
     system_profile system = quick_profile<Scalar>(a, form, max_rhs, on, resource);
     const auto predict = [&] {
-      nanoseconds_ = std::apply(
+      predictions_ = std::apply(
           [&](const Policies&... candidate) {
-            return std::array<double, count>{predicted_nanoseconds(candidate, system)...};
+            return std::vector<predicted_time>{{Policies::name, predicted_nanoseconds(candidate, system)}...};
           },
-          candidates);
+          policy.candidates);
     };
     predict();
-    const auto possible =
-        std::count_if(nanoseconds_.begin(), nanoseconds_.end(), [](double t) { return std::isfinite(t); });
-    has_predictions_ = possible != 1;
-    if (has_predictions_ && system.levels == 0) {
+    const bool is_only_candidate = std::count_if(predictions_.begin(), predictions_.end(), [](const auto& t) {
+                                     return std::isfinite(t.nanoseconds);
+                                   }) == 1;
+    if (!is_only_candidate && system.levels == 0) {
       add_lengths_and_levels(system, a, form, on, resource);
       predict();
     }
-    const auto least = std::min_element(nanoseconds_.begin(), nanoseconds_.end()) - nanoseconds_.begin();
-    at_index<count>(static_cast<std::size_t>(least), [&](auto number) {
+    const auto least = std::min_element(
+        predictions_.begin(), predictions_.end(),
+        [](const predicted_time& t, const predicted_time& u) { return t.nanoseconds < u.nanoseconds; });
+    const auto chosen_number = static_cast<std::size_t>(least - predictions_.begin());
+    if (is_only_candidate) {
+      predictions_.clear();
+    }
+    at_index<count>(chosen_number, [&](auto number) {
       constexpr std::size_t i = decltype(number)::value;
       using chosen = typename std::variant_alternative_t<i, engines>::element_type;
       engine_.template emplace<i>(
-          std::make_unique<chosen>(std::get<i>(candidates), a, form, max_rhs, on, resource));
+          std::make_unique<chosen>(std::get<i>(policy.candidates), a, form, max_rhs, on, resource));
     });
   }
 
@@ -155,19 +161,16 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
 
   void describe(solver_info& info, const Executor& on) const {
     visit([&](const auto& chosen, auto) { chosen.describe(info, on); });
-    constexpr std::array<const char*, count> names{Policies::name...};
     const std::string own = info.plan.empty() ? "" : "; " + info.plan;
-    info.chosen = names[engine_.index()];
-    if (!has_predictions_) {
+    info.chosen = at_index<count>(engine_.index(), [](auto number) {
+      return std::tuple_element_t<decltype(number)::value, std::tuple<Policies...>>::name;
+    });
+    if (predictions_.empty()) {
       info.plan = info.chosen + ", the only candidate for this pattern" + own;
-      return;
+    } else {
+      info.plan = info.chosen + ", by the predicted time of a solve: " + to_text(predictions_) + own;
+      info.predictions.insert(info.predictions.begin(), predictions_.begin(), predictions_.end());
     }
-    std::vector<predicted_time> candidates;
-    for (std::size_t i = 0; i < count; ++i) {
-      candidates.push_back({names[i], nanoseconds_[i]});
-    }
-    info.plan = info.chosen + ", by the predicted time of a solve: " + to_text(candidates) + own;
-    info.predictions.insert(info.predictions.begin(), candidates.begin(), candidates.end());
   }
 
  private:
@@ -181,8 +184,7 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
     });
   }
 
-  std::array<double, count> nanoseconds_{};  ///< by candidate
-  bool has_predictions_ = false;             ///< whether several candidates were possible
+  std::vector<predicted_time> predictions_;  ///< by candidate; empty if only one was possible
   engines engine_;
 };
 
@@ -192,13 +194,11 @@ template <class... Candidates, class Scalar, class Index, class Offset, class Ex
 class engine<policy::automatic<Candidates...>, Scalar, Index, Offset, Executor>
     : public automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index,
                                   Offset, Executor> {
+  using base = automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index,
+                                    Offset, Executor>;
+
  public:
-  template <class... Begun>
-  engine(const policy::automatic<Candidates...>& policy, const valued_pattern<Scalar, Index, Offset>& a,
-         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource,
-         Begun&... begun)
-      : automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index, Offset,
-                             Executor>(policy.candidates, a, form, max_rhs, on, resource, begun...) {}
+  using base::base;
 };
 
 }  // namespace sptrsv::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A condition that is known at run time, as a template argument.
+// A condition or a number that is known at run time, as a template argument.
 #pragma once
 
 #include <type_traits>
@@ -14,6 +14,19 @@ void with_constant(bool condition, const Use& use) {
   } else {
     use(std::false_type{});
   }
+}
+
+/// Calls use(std::integral_constant<int, N>{}) with that number N of First, More... that is `number`, or with
+/// the last one if none is.
+template <int First, int... More, class Use>
+void with_one_of(int number, const Use& use) {
+  if constexpr (sizeof...(More) > 0) {
+    if (number != First) {
+      with_one_of<More...>(number, use);
+      return;
+    }
+  }
+  use(std::integral_constant<int, First>{});
 }
 
 }  // namespace sptrsv::detail

@@ -1,50 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of a batched solve, and what its status needs. The file is long because the parts of the kernel
-// share what a lane holds in registers.
+// The kernel of a batched solve.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-#include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/batched/batched_plan.hpp"
-#include "sptrsv/detail/batched/system_pack.hpp"
-#include "sptrsv/types.hpp"
+#include "sptrsv/detail/batched/batched_params.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::batched {
-
-/// The value of first_nonfinite for a system whose components are all finite: all bits are set.
-inline constexpr std::uint32_t no_row = UINT32_MAX;
-
-/// The right-hand sides or solutions of all systems.
-template <class T>
-struct operand {
-  T* data;
-  std::int64_t row_stride;
-  std::int64_t column_stride;
-  std::int64_t system_stride;
-};
-
-template <class Scalar>
-struct solve_params {
-  std::int64_t systems;
-  std::int64_t right_hand_sides;
-  std::int32_t size;   ///< rows of a system
-  std::int32_t steps;  ///< at least 1
-  bool reversed;
-  bool unit;
-  std::int32_t shared_bytes;    ///< of a group
-  std::int64_t stream_slots;    ///< values of a system
-  const lane_step* lane_steps;  ///< by step and lane, see plan
-  const Scalar* values;         ///< by group: its stream, in which each slot has a value of each system
-  const Scalar* pivots;         ///< by system and substitution index
-  /// By system: the smallest substitution index with a component that is not finite, or no_row.
-  std::uint32_t* first_nonfinite;
-  Scalar alpha;
-  operand<const Scalar> b;
-  operand<Scalar> x;
-};
 
 /// Solves 32 / Lanes groups of `Systems` systems in a warp, each group by `Lanes` lanes. All systems are at
 /// the same place of the plan at the same time, and each lane does the same for all systems of its group. For
@@ -98,10 +62,7 @@ struct solve_agent {
     }
     SPTRSV_UNROLL
     for (int u = 0; u < Systems; ++u) {
-      for (int mask = Lanes / 2; mask > 0; mask /= 2) {
-        const std::uint32_t other = tile.shuffle_xor(first_nonfinite[u], mask);
-        first_nonfinite[u] = other < first_nonfinite[u] ? other : first_nonfinite[u];
-      }
+      first_nonfinite[u] = simt::reduce(tile, first_nonfinite[u], Lanes, simt::minimum{});
       if (s.first_system + u < p.systems && s.rank == 0) {
         ctx.store(p.first_nonfinite + s.first_system + u, first_nonfinite[u]);
       }
@@ -127,14 +88,6 @@ struct solve_agent {
     pack entries[step_entries];
     pack reciprocal;  ///< of the pivot, 1 with a unit diagonal; NaN if the row must divide
   };
-
-  SPTRSV_DEVICE static pack ones() {
-    pack made{};
-    for (Scalar& one : made.of) {
-      one = pivot_divisor<Scalar>::one();
-    }
-    return made;
-  }
 
   /// Returns the address of the element of this lane's first row in system `u` of the group, and the distance
   /// to that of its next row.
@@ -236,7 +189,7 @@ struct solve_agent {
     }
     SPTRSV_UNROLL
     for (int j = 0; j < steps_ahead; ++j) {
-      values[j] = {{}, ones()};
+      values[j] = {{}, pack::ones()};
       if (j < values_ahead) {
         load_values(ctx, s, bit_cast<lane_step>(steps[j]), from, values[j]);
       }
@@ -336,18 +289,6 @@ struct solve_agent {
       }
     }
     return first_nonfinite;
-  }
-};
-
-/// Returns, for find_largest, how many systems follow a system with a component that is not finite, itself
-/// included; 0 for other systems.
-struct systems_from_fault {
-  const std::uint32_t* first_nonfinite;
-  std::int64_t systems;
-
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t system) const {
-    return ctx.load_constant(first_nonfinite + system) == no_row ? 0 : systems - system;
   }
 };
 

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host side of a batched solve: analysis of the pattern, values and launches.
+// The host side of batched solves, on the device and on the host: analysis of the pattern, values and
+// launches.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "sptrsv/detail/analysis/triangle_builder.hpp"
+#include "sptrsv/detail/analysis/pattern_copy.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/batched/batched_agent.hpp"
 #include "sptrsv/detail/batched/batched_plan.hpp"
 #include "sptrsv/detail/batched/pack_agent.hpp"
-#include "sptrsv/detail/levels/device_levels.hpp"
+#include "sptrsv/host/executor.hpp"
 #include "sptrsv/options.hpp"
+#include "sptrsv/policy/host_serial.hpp"
 
 namespace sptrsv::detail::batched {
 
@@ -26,9 +29,23 @@ struct fault {
   bool zero_pivot = false;
 };
 
-/// The engine on a device; host_batch_engine.hpp has that of the host.
+/// Returns, for find_largest, how many systems follow a system with a component that is not finite, itself
+/// included; 0 for other systems.
+struct systems_from_fault {
+  const std::uint32_t* first_nonfinite;
+  std::int64_t systems;
+
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t system) const {
+    return ctx.load_constant(first_nonfinite + system) == no_row ? 0 : systems - system;
+  }
+};
+
+/// The engine on a device.
 template <class Scalar, class Index, class Offset, class Executor>
 class engine {
+  static constexpr int most_systems = max_group_systems(sizeof(Scalar));  ///< of a group
+
  public:
   /// Checks and analyses the pattern. Synchronises.
   engine(const pattern_view<Index, Offset>& a, const triangle_form& form, const batch_options& batch,
@@ -37,8 +54,15 @@ class engine {
     const std::size_t shared_limit = on.shared_limit();
     SPTRSV_EXPECTS(size_ <= max_rows && at(size_) * sizeof(Scalar) <= shared_limit, errc::unsupported,
                    too_large(shared_limit));
-    host_system<Index, Offset> of = read_system(a, on, resource);
-    plan<Offset> made = make_plan(of, {systems_, batch.lanes, batch.together, sizeof(Scalar), shared_limit});
+    const pattern_copy<Index, Offset> copy(a, on);
+    validate_on_host(copy.view(), form);
+    const host_triangle<Index, Offset> t = build_on_host(copy.view(), form);
+    auto levels = levels_on_host<Index>(t.row_offsets, t.columns);
+    levels_ = levels.count();
+    longest_row_ = t.longest_row();
+    entries_ = static_cast<std::int64_t>(t.columns.size() + t.diagonal_sources.size());
+    const plan<Offset> made = make_plan(
+        std::move(levels), t, {systems_, batch.lanes, batch.together, sizeof(Scalar), shared_limit});
     SPTRSV_EXPECTS(made.lanes != 0, errc::unsupported, too_large(shared_limit));
     slots_ = static_cast<std::int64_t>(made.sources.size());
     SPTRSV_EXPECTS(slots_ <= INT32_MAX, errc::unsupported,
@@ -63,7 +87,7 @@ class engine {
     if (systems_ == 0 || stream_slots_ == 0) {
       return;
     }
-    with_group_systems([&](auto systems) {
+    with_one_of<1, most_systems>(group_systems_, [&](auto systems) {
       using pack = pack_agent<Scalar, Offset, decltype(systems)::value>;
       typename pack::params p{};
       p.stored = values;
@@ -101,7 +125,14 @@ class engine {
     p.alpha = alpha;
     p.b = b;
     p.x = x;
-    with_group_systems([&](auto systems) { launch<decltype(systems)::value>(p, on); });
+    with_one_of<1, most_systems>(group_systems_, [&](auto systems) {
+      constexpr int count = decltype(systems)::value;
+      with_one_of<4, 8, 16, 32>(lanes_, [&](auto lanes) {
+        using agent = solve_agent<Scalar, decltype(lanes)::value, count>;
+        on.template launch<agent>(simt::block_count(groups(), agent::block_groups), p,
+                                  agent::block_groups * bytes_of_group());
+      });
+    });
   }
 
   /// Returns the first fault of the last solve. Synchronises.
@@ -148,59 +179,9 @@ class engine {
            " rows are too many; solve large systems one after the other, with analyze()";
   }
 
-  host_system<Index, Offset> read_system(const pattern_view<Index, Offset>& a, const Executor& on,
-                                         memory_resource& resource) {
-    const auto t = build_on_device(a, form_, on, resource);
-    const auto levels = levels_on_device(t, on, resource);
-    levels_ = levels.count;
-    longest_row_ = t.longest_row;
-    entries_ = t.entries() + (form_.unit ? 0 : size_);
-    host_system<Index, Offset> of;
-    of.size = size_;
-    of.unit = form_.unit;
-    of.row_offsets = download_array(t.row_offsets, on);
-    of.columns = download_array(t.columns, on);
-    of.sources = download_array(t.sources, on);
-    of.diagonal_sources = download_array(t.diagonal_sources, on);
-    of.level_offsets = download_array(levels.level_offsets, on);
-    of.level_rows = download_array(levels.rows, on);
-    return of;
-  }
-
   [[nodiscard]] std::int64_t groups() const { return simt::ceil_div(systems_, std::int64_t{group_systems_}); }
   [[nodiscard]] std::size_t bytes_of_group() const {
     return shared_bytes(lanes_, size_, at(group_systems_) * sizeof(Scalar));
-  }
-
-  /// Calls `use` with the number of systems of a group as a type.
-  template <class Use>
-  void with_group_systems(const Use& use) const {
-    constexpr int most = max_group_systems(sizeof(Scalar));
-    if (group_systems_ == 1) {
-      use(std::integral_constant<int, 1>{});
-    } else {
-      use(std::integral_constant<int, most>{});
-    }
-  }
-
-  template <int Systems>
-  void launch(const solve_params<Scalar>& p, const Executor& on) const {
-    switch (lanes_) {
-      case 4:
-        return launch<4, Systems>(p, on);
-      case 8:
-        return launch<8, Systems>(p, on);
-      case 16:
-        return launch<16, Systems>(p, on);
-      default:
-        return launch<32, Systems>(p, on);
-    }
-  }
-  template <int Lanes, int Systems>
-  void launch(const solve_params<Scalar>& p, const Executor& on) const {
-    using agent = solve_agent<Scalar, Lanes, Systems>;
-    on.template launch<agent>(simt::block_count(groups(), agent::block_groups), p,
-                              agent::block_groups * bytes_of_group());
   }
 
   triangle_form form_;
@@ -221,6 +202,63 @@ class engine {
   buffer<Scalar> pivots_;
   buffer<std::uint32_t> first_nonfinite_;  ///< by system
   buffer<std::int64_t> scratch_;           ///< of first_fault()
+};
+
+/// The engine on the host, which solves one system after the other.
+template <class Scalar, class Index, class Offset>
+class engine<Scalar, Index, Offset, host_executor> {
+  using one_system = detail::engine<policy::host_serial, Scalar, Index, Offset, host_executor>;
+
+ public:
+  engine(const pattern_view<Index, Offset>& a, const triangle_form& form, const batch_options& batch,
+         const host_executor& on, memory_resource& resource)
+      : systems_(batch.systems),
+        size_(a.size),
+        entries_(a.entries),
+        values_(at(checked_product(systems_, entries_))),
+        one_(policy::host_serial{}, a, form, 1, on, resource) {}
+
+  void update_values(const Scalar* values, std::int64_t stride, const host_executor&) {
+    for (std::int64_t s = 0; s < (entries_ > 0 ? systems_ : 0); ++s) {
+      for (std::int64_t e = 0; e < entries_; ++e) {
+        values_[at(s * entries_ + e)] = load_scalar(values + s * stride + e);
+      }
+    }
+  }
+
+  void solve(Scalar alpha, const operand<const Scalar>& b, const operand<Scalar>& x,
+             std::int64_t right_hand_sides, const host_executor& on) {
+    const auto of = [&](const auto& all, std::int64_t s) {
+      return dense_view(all.data + s * all.system_stride, size_, right_hand_sides, all.row_stride,
+                        all.column_stride);
+    };
+    fault_ = {};
+    for (std::int64_t s = 0; s < systems_; ++s) {
+      one_.update_values(values_.data() + s * entries_, on);
+      one_.solve(alpha, of(b, s), of(x, s), scratch_, on);
+      const std::int64_t index = one_.first_nonfinite_index(scratch_, on);
+      if (index >= 0 && fault_.system < 0) {
+        fault_ = {s, index, one_.is_zero_pivot(index, scratch_, on)};
+      }
+    }
+  }
+
+  [[nodiscard]] fault first_fault(const host_executor&) const { return fault_; }
+
+  void describe(solver_info& info, const host_executor& on) const {
+    one_.describe(info, on);
+    info.policy = policy::host_serial::name;
+    info.solver_bytes += values_.size() * sizeof(Scalar);
+  }
+
+ private:
+  std::int64_t systems_;
+  std::int64_t size_;
+  std::int64_t entries_;
+  std::vector<Scalar> values_;  ///< by system and stored entry
+  one_system one_;
+  typename one_system::workspace scratch_;
+  fault fault_;
 };
 
 }  // namespace sptrsv::detail::batched

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/batched/checks.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
@@ -74,31 +74,13 @@ inline std::size_t shared_bytes(int lanes, std::int64_t rows, std::size_t row_by
   return (bytes + 127) / 128 * 128 + at(lanes) * row_bytes % 128;
 }
 
-/// A triangle in host memory, see device_triangle, and its levels, see device_levels.
-template <class Index, class Offset>
-struct host_system {
-  std::int64_t size = 0;
-  bool unit = false;
-  std::vector<Offset> row_offsets;
-  std::vector<Index> columns;
-  std::vector<Offset> sources;
-  std::vector<Offset> diagonal_sources;
-  std::vector<Index> level_offsets;
-  std::vector<Index> level_rows;
-
-  [[nodiscard]] std::int64_t entries_of(Index row) const {
-    const auto r = at(row);
-    return static_cast<std::int64_t>(row_offsets[r + 1] - row_offsets[r]);
-  }
-};
-
 /// Sorts the rows of each level by length, the longest first. Rows of equal length keep their order.
 template <class Index, class Offset>
-void sort_levels_by_length(host_system<Index, Offset>& of) {
-  for (std::size_t level = 0; level + 1 < of.level_offsets.size(); ++level) {
-    std::stable_sort(of.level_rows.begin() + static_cast<std::ptrdiff_t>(of.level_offsets[level]),
-                     of.level_rows.begin() + static_cast<std::ptrdiff_t>(of.level_offsets[level + 1]),
-                     [&](Index a, Index b) { return of.entries_of(a) > of.entries_of(b); });
+void sort_levels_by_length(host_levels<Index>& levels, const host_triangle<Index, Offset>& t) {
+  for (std::size_t level = 0; level + 1 < levels.level_offsets.size(); ++level) {
+    std::stable_sort(levels.rows.begin() + static_cast<std::ptrdiff_t>(levels.level_offsets[level]),
+                     levels.rows.begin() + static_cast<std::ptrdiff_t>(levels.level_offsets[level + 1]),
+                     [&](Index a, Index b) { return t.length(a) > t.length(b); });
   }
 }
 
@@ -113,12 +95,12 @@ struct slice {
 /// Cuts the levels into slices of at most `lanes` rows. A row gets several lanes if there are few rows and if
 /// it takes fewer steps then.
 template <class Index, class Offset>
-std::vector<slice> cut(const host_system<Index, Offset>& of, int lanes) {
+std::vector<slice> cut(const host_levels<Index>& levels, const host_triangle<Index, Offset>& t, int lanes) {
   std::vector<slice> made;
-  for (std::size_t level = 0; level + 1 < of.level_offsets.size(); ++level) {
-    const auto end = at(of.level_offsets[level + 1]);
-    for (auto first = at(of.level_offsets[level]); first < end;) {
-      const std::int64_t longest = of.entries_of(of.level_rows[first]);
+  for (std::size_t level = 0; level + 1 < levels.level_offsets.size(); ++level) {
+    const auto end = at(levels.level_offsets[level + 1]);
+    for (auto first = at(levels.level_offsets[level]); first < end;) {
+      const std::int64_t longest = t.length(levels.rows[first]);
       const auto rows = static_cast<int>(std::min(end - first, at(lanes)));
       const auto steps = [&](int shift) {
         return std::max(std::int64_t{1}, simt::ceil_div(longest, std::int64_t{step_entries} << shift));
@@ -152,7 +134,8 @@ struct plan {
 template <class Index, class Offset>
 class plan_writer {
  public:
-  plan_writer(const host_system<Index, Offset>& of, plan<Offset>& to) : of_(of), to_(to) {}
+  plan_writer(const host_levels<Index>& levels, const host_triangle<Index, Offset>& t, plan<Offset>& to)
+      : levels_(levels), t_(t), to_(to) {}
 
   void write(const std::vector<slice>& slices) {
     to_.lane_steps.resize(values_ahead * lanes());
@@ -176,23 +159,23 @@ class plan_writer {
     const bool is_last = step + 1 == s.steps;
     const int row_lanes = 1 << s.shift;
     const std::int64_t begin = step * step_entries * row_lanes;
-    const auto row_of = [&](int lane) { return of_.level_rows[s.first_row + at(lane / row_lanes)]; };
+    const auto row_of = [&](int lane) { return levels_.rows[s.first_row + at(lane / row_lanes)]; };
     const auto entry_of = [&](int lane, std::uint32_t k) {
       return begin + lane % row_lanes + std::int64_t{k} * row_lanes;
     };
     std::uint32_t counts = 0;
-    if (is_last && !of_.unit) {
+    if (is_last && !t_.diagonal_sources.empty()) {
       counts = static_cast<std::uint32_t>(s.rows) << (lane_step::count_bits * step_entries);
       for (int r = 0; r < s.rows; ++r) {
         const Index row = row_of(r * row_lanes);
-        put(static_cast<Offset>(-2 - of_.diagonal_sources[at(row)]), row);
+        put(static_cast<Offset>(-2 - t_.diagonal_sources[at(row)]), row);
       }
     }
     for (int lane = 0; lane < s.rows * row_lanes; ++lane) {
       const Index row = row_of(lane);
       std::uint32_t entries = 0;
-      for (; entries < step_entries && entry_of(lane, entries) < of_.entries_of(row); ++entries) {
-        const auto column = of_.columns[stored(row, entry_of(lane, entries))];
+      for (; entries < step_entries && entry_of(lane, entries) < t_.length(row); ++entries) {
+        const auto column = t_.columns[stored(row, entry_of(lane, entries))];
         of_lanes[lane].columns[entries] = static_cast<std::uint16_t>(column);
       }
       of_lanes[lane].own |= static_cast<std::uint32_t>(row) | entries << lane_step::entries_bit |
@@ -206,7 +189,7 @@ class plan_writer {
       counts |= static_cast<std::uint32_t>(count) << (lane_step::count_bits * k);
       for (int lane = 0; lane < count; ++lane) {
         const Index row = row_of(lane);
-        put(k < of_lanes[lane].entries() ? of_.sources[stored(row, entry_of(lane, k))] : Offset{-1}, row);
+        put(k < of_lanes[lane].entries() ? t_.sources[stored(row, entry_of(lane, k))] : Offset{-1}, row);
       }
     }
     const auto shift = static_cast<std::uint32_t>(s.shift);
@@ -221,14 +204,15 @@ class plan_writer {
   }
 
   [[nodiscard]] std::size_t stored(Index row, std::int64_t entry) const {
-    return at(of_.row_offsets[at(row)]) + at(entry);
+    return at(t_.row_offsets[at(row)]) + at(entry);
   }
   void put(Offset source, Index row) {
     to_.sources.push_back(source);
     to_.rows.push_back(static_cast<std::uint16_t>(row));
   }
 
-  const host_system<Index, Offset>& of_;
+  const host_levels<Index>& levels_;
+  const host_triangle<Index, Offset>& t_;
   plan<Offset>& to_;
 };
 
@@ -272,26 +256,27 @@ inline double time_of(const std::vector<slice>& slices, std::int64_t rows, int l
   return std::max(latency, warps * latency / static_cast<double>(resident)) + warps * issue;
 }
 
-/// Plans the solve of systems with the pattern `of`, for the numbers of lanes and of systems in a group with
+/// Plans the solve of systems with the triangle `t`, for the numbers of lanes and of systems in a group with
 /// the smallest estimated time. Returns a plan without lanes if no block has enough shared memory.
 template <class Index, class Offset>
-plan<Offset> make_plan(host_system<Index, Offset>& of, const plan_request& request) {
+plan<Offset> make_plan(host_levels<Index> levels, const host_triangle<Index, Offset>& t,
+                       const plan_request& request) {
   plan<Offset> best;
   std::vector<slice> slices;
   double best_time = 0;
-  sort_levels_by_length(of);
+  sort_levels_by_length(levels, t);
   for (const int lanes : {32, 16, 8, 4}) {
     if (request.lanes != 0 && request.lanes != lanes) {
       continue;
     }
-    std::vector<slice> of_lanes = cut(of, lanes);
+    std::vector<slice> of_lanes = cut(levels, t, lanes);
     for (int systems = 1; systems <= max_group_systems(request.scalar_bytes); ++systems) {
       const std::size_t row_bytes = at(systems) * request.scalar_bytes;
       if ((request.group_systems != 0 && request.group_systems != systems) ||
-          at(32 / lanes) * shared_bytes(lanes, of.size, row_bytes) > request.shared_limit) {
+          at(32 / lanes) * shared_bytes(lanes, t.size(), row_bytes) > request.shared_limit) {
         continue;
       }
-      const double time = time_of(of_lanes, of.size, lanes, systems, request);
+      const double time = time_of(of_lanes, t.size(), lanes, systems, request);
       if (best.lanes == 0 || time < best_time) {
         best.lanes = lanes;
         best.group_systems = systems;
@@ -301,7 +286,7 @@ plan<Offset> make_plan(host_system<Index, Offset>& of, const plan_request& reque
     }
   }
   if (best.lanes != 0) {
-    plan_writer<Index, Offset>(of, best).write(slices);
+    plan_writer<Index, Offset>(levels, t, best).write(slices);
   }
   return best;
 }

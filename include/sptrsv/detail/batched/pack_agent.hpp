@@ -4,9 +4,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/batched/batched_plan.hpp"
-#include "sptrsv/detail/batched/system_pack.hpp"
+#include "sptrsv/detail/batched/batched_params.hpp"
 
 namespace sptrsv::detail::batched {
 

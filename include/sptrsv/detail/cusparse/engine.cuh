@@ -25,8 +25,8 @@ template <class Scalar, class Index, class Offset>
 class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
   /// The cuSPARSE analyses of one workspace.
   struct plans {
-    std::optional<cusparse::prepared_spsv<Scalar>> one_rhs;
-    std::optional<cusparse::prepared_spsm<Scalar>> many_rhs;
+    std::optional<cusparse::prepared_solve<Scalar, false>> one_rhs;
+    std::optional<cusparse::prepared_solve<Scalar, true>> many_rhs;
 
     [[nodiscard]] std::size_t bytes() const {
       return (one_rhs ? one_rhs->bytes() : 0) + (many_rhs ? many_rhs->bytes() : 0);
@@ -89,7 +89,8 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
     made.prepared = std::make_shared<plans>();
     const std::lock_guard<std::mutex> lock(mutex_);
     use_stream(on);
-    made.prepared->one_rhs.emplace(handle_.get(), system_, values_, made.packed.data(), resource,
+    made.prepared->one_rhs.emplace(handle_.get(), system_, values_,
+                                   packed_view(made, 1, policy::rhs_layout::column_major), resource,
                                    on.stream());
     if (max_rhs_ > 1) {
       made.prepared->many_rhs.emplace(handle_.get(), system_, values_,
@@ -223,9 +224,12 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
       return;
     }
     for (std::int64_t j = 0; j < x.columns; ++j) {
-      scratch.prepared->one_rhs->solve(handle_.get(), alpha, b.data + j * b.column_stride,
-                                       x.data + j * x.column_stride);
+      scratch.prepared->one_rhs->solve(handle_.get(), alpha, column_of(b, j), column_of(x, j));
     }
+  }
+  template <class T>
+  static dense_view<T> column_of(const dense_view<T>& v, std::int64_t j) {
+    return dense_view<T>::column_major(v.data + j * v.column_stride, v.rows, 1, v.rows);
   }
 
   static void copy(dense_view<const Scalar> from, dense_view<Scalar> to, const cuda_executor& on,

@@ -5,7 +5,6 @@
 #include <cuda_runtime.h>
 #include <cusparse.h>
 
-#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -28,7 +27,11 @@ inline std::string version() {
   return std::to_string(part[0]) + "." + std::to_string(part[1]) + "." + std::to_string(part[2]);
 }
 
-[[noreturn]] inline void throw_error(cusparseStatus_t status, const char* call, const std::string& subject) {
+/// Throws if the call failed. `subject` says what the call was for.
+inline void check(cusparseStatus_t status, const char* call, const std::string& subject = {}) {
+  if (status == CUSPARSE_STATUS_SUCCESS) {
+    return;
+  }
   if (status == CUSPARSE_STATUS_ALLOC_FAILED || status == CUSPARSE_STATUS_EXECUTION_FAILED ||
       status == CUSPARSE_STATUS_INTERNAL_ERROR || status == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES) {
     forget_failure(cudaErrorUnknown);  // what a call of CUDA has left that cuSPARSE made
@@ -43,18 +46,6 @@ inline std::string version() {
   throw error(code, std::string(call) + " of cuSPARSE " + version() + " failed" +
                         (subject.empty() ? "" : " for " + subject) + ": " + cusparseGetErrorName(status) +
                         ", " + cusparseGetErrorString(status));
-}
-
-/// Throws if the call failed. `subject` says what the call was for.
-inline void check(cusparseStatus_t status, const char* call, const std::string& subject) {
-  if (status != CUSPARSE_STATUS_SUCCESS) {
-    throw_error(status, call, subject);
-  }
-}
-inline void check(cusparseStatus_t status, const char* call) {
-  if (status != CUSPARSE_STATUS_SUCCESS) {
-    throw_error(status, call, {});
-  }
 }
 
 /// Owns a descriptor or a handle. Empty until cuSPARSE has written to address(); move-only.

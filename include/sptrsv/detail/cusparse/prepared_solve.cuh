@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "sptrsv/detail/cusparse/csr_system.hpp"
 #include "sptrsv/detail/cusparse/handles.cuh"
@@ -45,127 +47,104 @@ struct system_description {
   }
 };
 
-/// Solves for one vector with contiguous elements.
-template <class Scalar>
-class prepared_spsv {
+/// Solves for one vector with contiguous elements by SpSV, or for a matrix with a fixed number of columns and
+/// a fixed order (row- or column-major) by SpSM.
+template <class Scalar, bool Several>
+class prepared_solve {
+  /// Returns what belongs to SpSV, or what belongs to SpSM.
+  template <class OfVector, class OfMatrix>
+  static constexpr auto pick(OfVector of_vector, OfMatrix of_matrix) {
+    if constexpr (Several) {
+      return of_matrix;
+    } else {
+      return of_vector;
+    }
+  }
+
  public:
-  /// Runs the analysis. `vector` is any array of the right size and alignment.
+  /// Runs the analysis. `any` is any array of the right size, order and alignment.
   template <class Index, class Offset>
-  prepared_spsv(cusparseHandle_t handle, const csr_system<Index, Offset>& s, const buffer<Scalar>& values,
-                Scalar* vector, memory_resource& resource, stream_handle stream)
-      : system_(s, values) {
+  prepared_solve(cusparseHandle_t handle, const csr_system<Index, Offset>& s, const buffer<Scalar>& values,
+                 dense_view<Scalar> any, memory_resource& resource, stream_handle stream)
+      : system_(s, values), order_(any.row_stride == 1 ? CUSPARSE_ORDER_COL : CUSPARSE_ORDER_ROW) {
     const Scalar one = pivot_divisor<Scalar>::one();
+    point_at(b_, any);
+    point_at(x_, any);
+    check(pick(cusparseSpSV_createDescr, cusparseSpSM_createDescr)(plan_.address()),
+          pick("cusparseSpSV_createDescr", "cusparseSpSM_createDescr"));
     std::size_t bytes = 0;
-    check(cusparseCreateDnVec(b_.address(), s.size, vector, value_type<Scalar>), "cusparseCreateDnVec");
-    check(cusparseCreateDnVec(x_.address(), s.size, vector, value_type<Scalar>), "cusparseCreateDnVec");
-    check(cusparseSpSV_createDescr(plan_.address()), "cusparseSpSV_createDescr");
-    check(cusparseSpSV_bufferSize(handle, system_.operation, &one, system_.matrix.get(), b_.get(), x_.get(),
-                                  value_type<Scalar>, CUSPARSE_SPSV_ALG_DEFAULT, plan_.get(), &bytes),
-          "cusparseSpSV_bufferSize", system_.name);
+    check(call(pick(cusparseSpSV_bufferSize, cusparseSpSM_bufferSize), handle, one, &bytes),
+          pick("cusparseSpSV_bufferSize", "cusparseSpSM_bufferSize"), system_.name);
     // cuSPARSE refuses a null pointer.
     buffer_ = buffer<unsigned char>(bytes == 0 ? 1 : bytes, resource, stream);
-    check(cusparseSpSV_analysis(handle, system_.operation, &one, system_.matrix.get(), b_.get(), x_.get(),
-                                value_type<Scalar>, CUSPARSE_SPSV_ALG_DEFAULT, plan_.get(), buffer_.data()),
-          "cusparseSpSV_analysis", system_.name);
+    check(call(pick(cusparseSpSV_analysis, cusparseSpSM_analysis), handle, one, buffer_.data()),
+          pick("cusparseSpSV_analysis", "cusparseSpSM_analysis"), system_.name);
   }
 
   void update(cusparseHandle_t handle, const buffer<Scalar>& values) {
-    check(cusparseSpSV_updateMatrix(handle, plan_.get(), values.data(), CUSPARSE_SPSV_UPDATE_GENERAL),
-          "cusparseSpSV_updateMatrix");
-  }
-
-  void solve(cusparseHandle_t handle, const Scalar& alpha, const Scalar* b, Scalar* x) {
-    check(cusparseDnVecSetValues(b_.get(), const_cast<Scalar*>(b)), "cusparseDnVecSetValues");
-    check(cusparseDnVecSetValues(x_.get(), x), "cusparseDnVecSetValues");
-    check(cusparseSpSV_solve(handle, system_.operation, &alpha, system_.matrix.get(), b_.get(), x_.get(),
-                             value_type<Scalar>, CUSPARSE_SPSV_ALG_DEFAULT, plan_.get()),
-          "cusparseSpSV_solve");
-  }
-
-  [[nodiscard]] std::size_t bytes() const { return buffer_.bytes(); }
-
- private:
-  system_description<Scalar> system_;
-  dense_vector b_;
-  dense_vector x_;
-  vector_plan plan_;
-  buffer<unsigned char> buffer_;
-};
-
-/// Solves for a matrix with a fixed number of columns and a fixed order (row- or column-major).
-template <class Scalar>
-class prepared_spsm {
- public:
-  /// Runs the analysis. `matrix` is any matrix of the right size, order and alignment.
-  template <class Index, class Offset>
-  prepared_spsm(cusparseHandle_t handle, const csr_system<Index, Offset>& s, const buffer<Scalar>& values,
-                dense_view<Scalar> matrix, memory_resource& resource, stream_handle stream)
-      : system_(s, values),
-        order_(matrix.row_stride == 1 ? CUSPARSE_ORDER_COL : CUSPARSE_ORDER_ROW),
-        columns_(matrix.columns) {
-    const Scalar one = pivot_divisor<Scalar>::one();
-    std::size_t bytes = 0;
-    b_.point_at(*this, matrix);
-    x_.point_at(*this, matrix);
-    check(cusparseSpSM_createDescr(plan_.address()), "cusparseSpSM_createDescr");
-    check(cusparseSpSM_bufferSize(handle, system_.operation, CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
-                                  system_.matrix.get(), b_.get(), x_.get(), value_type<Scalar>,
-                                  CUSPARSE_SPSM_ALG_DEFAULT, plan_.get(), &bytes),
-          "cusparseSpSM_bufferSize", system_.name);
-    buffer_ = buffer<unsigned char>(bytes == 0 ? 1 : bytes, resource, stream);
-    check(cusparseSpSM_analysis(handle, system_.operation, CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
-                                system_.matrix.get(), b_.get(), x_.get(), value_type<Scalar>,
-                                CUSPARSE_SPSM_ALG_DEFAULT, plan_.get(), buffer_.data()),
-          "cusparseSpSM_analysis", system_.name);
-  }
-
-  void update(cusparseHandle_t handle, const buffer<Scalar>& values) {
-    check(cusparseSpSM_updateMatrix(handle, plan_.get(), values.data(), CUSPARSE_SPSM_UPDATE_GENERAL),
-          "cusparseSpSM_updateMatrix");
+    check(pick(cusparseSpSV_updateMatrix, cusparseSpSM_updateMatrix)(
+              handle, plan_.get(), values.data(),
+              pick(CUSPARSE_SPSV_UPDATE_GENERAL, CUSPARSE_SPSM_UPDATE_GENERAL)),
+          pick("cusparseSpSV_updateMatrix", "cusparseSpSM_updateMatrix"));
   }
 
   void solve(cusparseHandle_t handle, const Scalar& alpha, dense_view<const Scalar> b, dense_view<Scalar> x) {
-    b_.point_at(*this, {const_cast<Scalar*>(b.data), b.rows, b.columns, b.row_stride, b.column_stride});
-    x_.point_at(*this, x);
-    check(cusparseSpSM_solve(handle, system_.operation, CUSPARSE_OPERATION_NON_TRANSPOSE, &alpha,
-                             system_.matrix.get(), b_.get(), x_.get(), value_type<Scalar>,
-                             CUSPARSE_SPSM_ALG_DEFAULT, plan_.get()),
-          "cusparseSpSM_solve");
+    point_at(b_, {const_cast<Scalar*>(b.data), b.rows, b.columns, b.row_stride, b.column_stride});
+    point_at(x_, x);
+    check(call(pick(cusparseSpSV_solve, cusparseSpSM_solve), handle, alpha),
+          pick("cusparseSpSV_solve", "cusparseSpSM_solve"));
   }
 
   [[nodiscard]] std::size_t bytes() const { return buffer_.bytes(); }
 
  private:
-  /// The description of a dense matrix, recreated when the leading dimension changes.
-  class operand {
-   public:
-    void point_at(const prepared_spsm& plan, dense_view<Scalar> at) {
-      const std::int64_t leading_dimension =
-          plan.order_ == CUSPARSE_ORDER_COL ? at.column_stride : at.row_stride;
-      if (leading_dimension == leading_dimension_) {
-        check(cusparseDnMatSetValues(matrix_.get(), at.data), "cusparseDnMatSetValues");
-        return;
-      }
-      dense_matrix made;
-      check(cusparseCreateDnMat(made.address(), plan.system_.size, plan.columns_, leading_dimension, at.data,
-                                value_type<Scalar>, plan.order_),
-            "cusparseCreateDnMat");
-      matrix_ = std::move(made);
-      leading_dimension_ = leading_dimension;
-    }
-    [[nodiscard]] cusparseDnMatDescr_t get() const { return matrix_.get(); }
-
-   private:
-    dense_matrix matrix_;
-    std::int64_t leading_dimension_ = 0;
+  struct operand {
+    std::conditional_t<Several, dense_matrix, dense_vector> description;
+    std::int64_t leading_dimension = 0;  ///< 0: there is no description
   };
+
+  /// Lets the description of b or x be that of an array; recreates it when the leading dimension changes.
+  void point_at(operand& of, dense_view<Scalar> array) {
+    const std::int64_t leading_dimension =
+        order_ == CUSPARSE_ORDER_COL ? array.column_stride : array.row_stride;
+    if (of.leading_dimension != 0 && (!Several || leading_dimension == of.leading_dimension)) {
+      check(pick(cusparseDnVecSetValues, cusparseDnMatSetValues)(of.description.get(), array.data),
+            pick("cusparseDnVecSetValues", "cusparseDnMatSetValues"));
+      return;
+    }
+    decltype(of.description) made;
+    if constexpr (Several) {
+      check(cusparseCreateDnMat(made.address(), system_.size, array.columns, leading_dimension, array.data,
+                                value_type<Scalar>, order_),
+            "cusparseCreateDnMat");
+    } else {
+      check(cusparseCreateDnVec(made.address(), system_.size, array.data, value_type<Scalar>),
+            "cusparseCreateDnVec");
+    }
+    of.description = std::move(made);
+    of.leading_dimension = leading_dimension;
+  }
+
+  /// Calls a function with the arguments that the query, the analysis and the solve share, and with `more`.
+  template <class Function, class... More>
+  cusparseStatus_t call(Function function, cusparseHandle_t handle, const Scalar& alpha, More... more) {
+    const auto last = [&](auto... first) {
+      return function(first..., &alpha, system_.matrix.get(), b_.description.get(), x_.description.get(),
+                      value_type<Scalar>, pick(CUSPARSE_SPSV_ALG_DEFAULT, CUSPARSE_SPSM_ALG_DEFAULT),
+                      plan_.get(), more...);
+    };
+    if constexpr (Several) {
+      return last(handle, system_.operation, CUSPARSE_OPERATION_NON_TRANSPOSE);
+    } else {
+      return last(handle, system_.operation);
+    }
+  }
 
   system_description<Scalar> system_;
   cusparseOrder_t order_;
-  std::int64_t columns_;
   operand b_;
   operand x_;
-  matrix_plan plan_;
+  std::conditional_t<Several, matrix_plan, vector_plan> plan_;
   buffer<unsigned char> buffer_;
 };
 

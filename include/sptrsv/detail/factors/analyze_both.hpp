@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "sptrsv/detail/base/peak_resource.hpp"
-#include "sptrsv/detail/factors/factors_for_each.hpp"
+#include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/options.hpp"
 #include "sptrsv/solver.hpp"
 

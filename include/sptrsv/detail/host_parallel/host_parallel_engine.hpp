@@ -76,16 +76,17 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const host_executor&) const {
+    const operands with{alpha, b, x};
     std::int64_t first = rows::no_row;
     if (schedule().workers == 1) {
-      first = solve_alone(schedule(), rows_, alpha, b, x);
+      first = solve_alone(schedule(), rows_, with);
     } else if (are_asked_) {
-      first = solve_together(schedule(), rows_, alpha, b, x, *scratch.board);
+      first = solve_together(schedule(), rows_, with, *scratch.board);
     } else {
       const bool several = scratch.record.takes_several(x.columns);
       const double nanoseconds = time_of([&] {
-        first = several ? solve_together(schedule(), rows_, alpha, b, x, *scratch.board)
-                        : solve_alone(schedule(), rows_, alpha, b, x);
+        first = several ? solve_together(schedule(), rows_, with, *scratch.board)
+                        : solve_alone(schedule(), rows_, with);
       });
       scratch.record.add(several, x.columns, nanoseconds);
     }
@@ -127,6 +128,7 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
 
  private:
   using rows = host_rows<Scalar, Index, Offset>;
+  using operands = host_operands<Scalar>;
   using plan = host_plan<Index>;
 
   /// More would need much memory for the waits of each for each.
@@ -154,24 +156,22 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
 
   /// Solves all rows by this thread. Returns the first substitution index with a component that is not
   /// finite, or no_row.
-  static std::int64_t solve_alone(const host_schedule<Index>& s, const rows& of, Scalar alpha,
-                                  const dense_view<const Scalar>& b, const dense_view<Scalar>& x) {
+  static std::int64_t solve_alone(const host_schedule<Index>& s, const rows& of, const operands& with) {
     std::int64_t first = rows::no_row;
     for (std::size_t task = 0; task < s.tasks(); ++task) {
-      first = std::min(first, of.solve_rows(s.task_offsets[task], s.task_offsets[task + 1], alpha, b, x));
+      first = std::min(first, of.solve_rows(s.task_offsets[task], s.task_offsets[task + 1], with));
     }
     return first;
   }
 
   /// Does the same by all workers that come.
-  static std::int64_t solve_together(const host_schedule<Index>& s, const rows& of, Scalar alpha,
-                                     const dense_view<const Scalar>& b, const dense_view<Scalar>& x,
+  static std::int64_t solve_together(const host_schedule<Index>& s, const rows& of, const operands& with,
                                      task_board& board) {
     std::atomic<std::int64_t> first{rows::no_row};
     board.reset();
     host_team::instance().run(s.workers, [&](int thread) {
       board.work(s, thread, [&](Index begin, Index end) {
-        const std::int64_t seen = of.solve_rows(begin, end, alpha, b, x);
+        const std::int64_t seen = of.solve_rows(begin, end, with);
         std::int64_t before = first.load(std::memory_order_relaxed);
         while (seen < before && !first.compare_exchange_weak(before, seen)) {
         }
@@ -185,11 +185,11 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   ///
   /// @param in_their_order the rows in the order of `several`; without a value: it is that of the plan.
   void try_workers(plan several, std::optional<rows> in_their_order) {
-    const auto size = static_cast<std::size_t>(rows_.size());
-    const std::vector<Scalar> b(size, pivot_divisor<Scalar>::one());
-    std::vector<Scalar> x(size);
-    const auto from = dense_view<const Scalar>::column_major(b.data(), rows_.size(), 1, rows_.size());
-    const auto to = dense_view<Scalar>::column_major(x.data(), rows_.size(), 1, rows_.size());
+    const Scalar one = pivot_divisor<Scalar>::one();
+    const std::vector<Scalar> b(at(rows_.size()), one);
+    std::vector<Scalar> x(b.size());
+    const operands with{one, dense_view<const Scalar>::column_major(b.data(), rows_.size(), 1, rows_.size()),
+                        dense_view<Scalar>::column_major(x.data(), rows_.size(), 1, rows_.size())};
     const rows& theirs = in_their_order ? *in_their_order : rows_;
     task_board board(several.schedule.workers);
     double one_worker = 0;
@@ -197,15 +197,10 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     double together = 0;
     for (int solve = 0; solve < trial_solves; ++solve) {
       const double weight = solve == 0 ? 0 : 1.0 / (trial_solves - 1);
-      one_worker +=
-          weight * time_of([&] { solve_alone(schedule(), rows_, pivot_divisor<Scalar>::one(), from, to); });
-      together += weight * time_of([&] {
-                    solve_together(several.schedule, theirs, pivot_divisor<Scalar>::one(), from, to, board);
-                  });
+      one_worker += weight * time_of([&] { solve_alone(schedule(), rows_, with); });
+      together += weight * time_of([&] { solve_together(several.schedule, theirs, with, board); });
       if (in_their_order) {
-        one_in_their_order += weight * time_of([&] {
-                                solve_alone(several.schedule, theirs, pivot_divisor<Scalar>::one(), from, to);
-                              });
+        one_in_their_order += weight * time_of([&] { solve_alone(several.schedule, theirs, with); });
       }
     }
     trial_ = {{"one worker", one_worker}, {std::to_string(several.schedule.workers) + " workers", together}};

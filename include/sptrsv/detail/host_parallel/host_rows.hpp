@@ -12,13 +12,23 @@
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/base/with_constant.hpp"
 
 namespace sptrsv::detail {
+
+/// What a solve reads and writes: op(T) x = alpha b.
+template <class Scalar>
+struct host_operands {
+  Scalar alpha;
+  dense_view<const Scalar> b;
+  dense_view<Scalar> x;
+};
 
 /// Rows of a triangle with their values, by solve index.
 template <class Scalar, class Index, class Offset>
 class host_rows {
  public:
+  using operands = host_operands<Scalar>;
   static constexpr std::int64_t no_row = std::numeric_limits<std::int64_t>::max();
 
   explicit host_rows(const triangle_form& form) : form_(form) {}
@@ -26,25 +36,23 @@ class host_rows {
   host_rows(const triangle_form& form, const host_triangle<Index, Offset>& t, std::vector<Index> rows)
       : form_(form),
         rows_(std::move(rows)),
-        row_offsets_(rows_.size() + 1),
-        columns_(t.columns.size()),
-        sources_(t.sources.size()),
-        diagonal_sources_(t.diagonal_sources.size()),
         values_(t.columns.size()),
         diagonal_(t.diagonal_sources.size(), pivot_divisor<Scalar>::one()) {
-    std::size_t next = 0;
-    for (std::size_t p = 0; p < rows_.size(); ++p) {
-      const auto row = static_cast<std::size_t>(rows_[p]);
-      for (auto e = static_cast<std::size_t>(t.row_offsets[row]);
-           e < static_cast<std::size_t>(t.row_offsets[row + 1]); ++e, ++next) {
-        columns_[next] = static_cast<Index>(stored_row(t.columns[e]));
-        sources_[next] = t.sources[e];
+    t_.row_offsets.reserve(t.row_offsets.size());
+    t_.columns.reserve(t.columns.size());
+    t_.sources.reserve(t.sources.size());
+    t_.diagonal_sources.reserve(t.diagonal_sources.size());
+    t_.row_offsets.push_back(0);
+    for (Index& row : rows_) {
+      for (auto e = at(t.row_offsets[at(row)]); e < at(t.row_offsets[at(row) + 1]); ++e) {
+        t_.columns.push_back(static_cast<Index>(stored_row(t.columns[e])));
+        t_.sources.push_back(t.sources[e]);
       }
-      row_offsets_[p + 1] = static_cast<Offset>(next);
+      t_.row_offsets.push_back(static_cast<Offset>(t_.columns.size()));
       if (!form_.unit) {
-        diagonal_sources_[p] = t.diagonal_sources[row];
+        t_.diagonal_sources.push_back(t.diagonal_sources[at(row)]);
       }
-      rows_[p] = static_cast<Index>(stored_row(rows_[p]));
+      row = static_cast<Index>(stored_row(row));
     }
   }
 
@@ -53,8 +61,8 @@ class host_rows {
     return static_cast<std::int64_t>(values_.size() + diagonal_.size());
   }
   [[nodiscard]] std::size_t bytes() const {
-    return (rows_.size() + columns_.size()) * sizeof(Index) +
-           (row_offsets_.size() + sources_.size() + diagonal_sources_.size()) * sizeof(Offset) +
+    return (rows_.size() + t_.columns.size()) * sizeof(Index) +
+           (t_.row_offsets.size() + values_.size() + diagonal_.size()) * sizeof(Offset) +
            (values_.size() + diagonal_.size()) * sizeof(Scalar);
   }
 
@@ -65,8 +73,8 @@ class host_rows {
         to[e] = form_.conjugated ? conjugate(v) : v;
       }
     };
-    gather(sources_, values_);
-    gather(diagonal_sources_, diagonal_);
+    gather(t_.sources, values_);
+    gather(t_.diagonal_sources, diagonal_);
   }
 
   [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index) const {
@@ -77,17 +85,24 @@ class host_rows {
     return diagonal_[at(std::find(rows_.begin(), rows_.end(), row) - rows_.begin())] == Scalar{};
   }
 
-  /// Solves the rows with solve indices first ... end - 1 for all right-hand sides. Returns the smallest
-  /// substitution index of a row whose component is not finite, or no_row.
-  std::int64_t solve_rows(Index first, Index end, Scalar alpha, const dense_view<const Scalar>& b,
-                          const dense_view<Scalar>& x) const {
-    const bool unit_stride = b.row_stride == 1 && x.row_stride == 1;
-    if (form_.unit) {
-      return unit_stride ? solve_rows<true, true>(first, end, alpha, b, x)
-                         : solve_rows<false, true>(first, end, alpha, b, x);
-    }
-    return unit_stride ? solve_rows<true, false>(first, end, alpha, b, x)
-                       : solve_rows<false, false>(first, end, alpha, b, x);
+  /// Solves the rows with solve indices first ... end - 1 for all right-hand sides, four at a time. Returns
+  /// the smallest substitution index of a row whose component is not finite, or no_row.
+  std::int64_t solve_rows(Index first, Index end, const operands& with) const {
+    bool is_finite_so_far = true;
+    with_constant(with.b.row_stride == 1 && with.x.row_stride == 1, [&](auto unit_stride) {
+      with_constant(form_.unit, [&](auto unit_diagonal) {
+        constexpr bool strides = decltype(unit_stride)::value;
+        constexpr bool diagonal = decltype(unit_diagonal)::value;
+        std::int64_t column = 0;
+        for (; column + 4 <= with.x.columns; column += 4) {
+          is_finite_so_far &= solve_columns<strides, diagonal, 4>(first, end, column, with);
+        }
+        for (; column < with.x.columns; ++column) {
+          is_finite_so_far &= solve_columns<strides, diagonal, 1>(first, end, column, with);
+        }
+      });
+    });
+    return is_finite_so_far ? no_row : first_nonfinite(first, end, with.x);
   }
 
  private:
@@ -96,37 +111,22 @@ class host_rows {
     return form_.reversed ? size() - 1 - substitution_index : substitution_index;
   }
 
-  /// Does the same for these strides and this diagonal, four right-hand sides at a time.
-  template <bool UnitStride, bool UnitDiagonal>
-  std::int64_t solve_rows(Index first, Index end, Scalar alpha, const dense_view<const Scalar>& b,
-                          const dense_view<Scalar>& x) const {
-    bool is_finite_so_far = true;
-    std::int64_t column = 0;
-    for (; column + 4 <= x.columns; column += 4) {
-      is_finite_so_far &= solve_columns<UnitStride, UnitDiagonal, 4>(first, end, column, alpha, b, x);
-    }
-    for (; column < x.columns; ++column) {
-      is_finite_so_far &= solve_columns<UnitStride, UnitDiagonal, 1>(first, end, column, alpha, b, x);
-    }
-    return is_finite_so_far ? no_row : first_nonfinite(first, end, x);
-  }
-
   /// Does the same for right-hand sides column ... column + Columns - 1. Returns whether all components are
   /// finite. The loop over the rows is short, so that a core works on many rows at once.
   template <bool UnitStride, bool UnitDiagonal, int Columns>
-  bool solve_columns(Index first, Index end, std::int64_t column, Scalar alpha,
-                     const dense_view<const Scalar>& b, const dense_view<Scalar>& x) const {
+  bool solve_columns(Index first, Index end, std::int64_t column, const operands& with) const {
     const Index* const rows = rows_.data();
-    const Offset* const row_offsets = row_offsets_.data();
-    const Index* const columns = columns_.data();
+    const Offset* const row_offsets = t_.row_offsets.data();
+    const Index* const columns = t_.columns.data();
     const Scalar* const values = values_.data();
     const Scalar* const diagonal = diagonal_.data();
-    const std::int64_t b_stride = UnitStride ? 1 : b.row_stride;
-    const std::int64_t x_stride = UnitStride ? 1 : x.row_stride;
-    const std::int64_t b_column_stride = b.column_stride;
-    const std::int64_t x_column_stride = x.column_stride;
-    const Scalar* const from = b.data + column * b_column_stride;
-    Scalar* const to = x.data + column * x_column_stride;
+    const Scalar alpha = with.alpha;
+    const std::int64_t b_stride = UnitStride ? 1 : with.b.row_stride;
+    const std::int64_t x_stride = UnitStride ? 1 : with.x.row_stride;
+    const std::int64_t b_column_stride = with.b.column_stride;
+    const std::int64_t x_column_stride = with.x.column_stride;
+    const Scalar* const from = with.b.data + column * b_column_stride;
+    Scalar* const to = with.x.data + column * x_column_stride;
     bool is_finite_so_far = true;
     auto e = static_cast<std::int64_t>(row_offsets[first]);
     for (auto p = static_cast<std::int64_t>(first); p < static_cast<std::int64_t>(end); ++p) {
@@ -169,13 +169,10 @@ class host_rows {
   }
 
   triangle_form form_;
-  std::vector<Index> rows_;               ///< by solve index: the row of x
-  std::vector<Offset> row_offsets_;       ///< by solve index, size + 1
-  std::vector<Index> columns_;            ///< by entry: the row of x that it multiplies
-  std::vector<Offset> sources_;           ///< by entry: its index in the stored matrix
-  std::vector<Offset> diagonal_sources_;  ///< by solve index; empty if the diagonal is unit
-  std::vector<Scalar> values_;            ///< by entry
-  std::vector<Scalar> diagonal_;          ///< by solve index; empty if the diagonal is unit
+  std::vector<Index> rows_;         ///< by solve index: the row of x
+  host_triangle<Index, Offset> t_;  ///< by solve index; its columns are the rows of x
+  std::vector<Scalar> values_;      ///< by entry
+  std::vector<Scalar> diagonal_;    ///< by solve index; empty if the diagonal is unit
 };
 
 }  // namespace sptrsv::detail

@@ -96,8 +96,8 @@ class task_board {
       }
       return -1;
     }
-    [[nodiscard]] bool is_ready(std::size_t list) const {
-      const std::int64_t word = word_of(list);
+    /// Returns whether a thread may take the next task of a list.
+    [[nodiscard]] bool is_ready(std::size_t list, std::int64_t word) const {
       return (word & is_running) == 0 && !is_begun_to_the_end(list) && blocker_of(task_after(list, word)) < 0;
     }
 
@@ -105,14 +105,11 @@ class task_board {
     [[nodiscard]] bool take(std::size_t list) const {
       list_state& state = board.lists_[list];
       std::int64_t word = word_of(list);
-      if ((word & is_running) != 0 || is_begun_to_the_end(list)) {
-        return false;
-      }
-      const std::size_t task = task_after(list, word);
-      if (blocker_of(task) >= 0 ||
+      if (!is_ready(list, word) ||
           !state.word.compare_exchange_strong(word, word + is_running, std::memory_order_acquire)) {
         return false;
       }
+      const std::size_t task = task_after(list, word);
       state.last_thread.store(thread, std::memory_order_relaxed);
       solve_rows(s.task_offsets[task], s.task_offsets[task + 1]);
       const std::int64_t begun =
@@ -148,7 +145,8 @@ class task_board {
     /// Runs a task of `own`, or if that has to wait, of another list; or waits for a task of another thread.
     void one_task(std::size_t own) {
       if (!take(own) && !take_abandoned(own) &&
-          !spin_until([&] { return is_ready(own) || is_begun_to_the_end(own); }) && !take_any()) {
+          !spin_until([&] { return is_ready(own, word_of(own)) || is_begun_to_the_end(own); }) &&
+          !take_any()) {
         sleep_for(own);
       }
     }

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/incomplete/elimination.hpp"
 #include "sptrsv/detail/incomplete/incomplete_agent.hpp"
-#include "sptrsv/detail/incomplete/incomplete_engine.hpp"
 
 namespace sptrsv::detail::incomplete {
 
@@ -94,7 +93,7 @@ class engine {
                                                            rows_.diagonal_slots.data(), rows_.sources.data(),
                                                            values, rule, long_rows_.data()});
     }
-    with_lanes(plan_.lanes, [&](auto lanes) {
+    with_one_of<4, 8, 16, 32>(plan_.lanes, [&](auto lanes) {
       using kernel = agent<decltype(lanes)::value>;
       on.template launch<kernel>(plan_.blocks,
                                  {rows_.size, plan_.tasks, plan_.draws, plan_.shared_slots, rows_.rows.data(),
@@ -137,7 +136,11 @@ class engine {
     std::uint32_t tasks;        ///< tickets that select rows
     std::uint32_t draws;        ///< tickets that are drawn in a launch: one more for each warp
     std::uint32_t blocks;
-    std::int64_t rows_at_once;  ///< rows that all warps hold together
+
+    /// Returns the rows that all warps hold together.
+    [[nodiscard]] std::int64_t rows_at_once() const {
+      return std::int64_t{blocks} * Tuning::block_threads / lanes;
+    }
   };
 
   /// Chooses the lanes of a row: at least as many as a row has operands on average, and so many that fewer
@@ -151,7 +154,7 @@ class engine {
     launch_plan chosen = plan_of(lanes, on);
     while (chosen.lanes < 32) {
       const launch_plan wider = plan_of(2 * chosen.lanes, on);
-      if (2 * wider.rows_at_once < std::min(rows_.size, rows_of_level() * few_levels)) {
+      if (2 * wider.rows_at_once() < std::min(rows_.size, rows_of_level() * few_levels)) {
         break;
       }
       chosen = wider;
@@ -178,11 +181,11 @@ class engine {
   }
 
   [[nodiscard]] launch_plan plan_of(int row_lanes, const Executor& on) const {
-    launch_plan made{row_lanes, 0, 0, 0, 0, 0};
+    launch_plan made{row_lanes, 0, 0, 0, 0};
     if (rows_.size == 0) {
       return made;
     }
-    with_lanes(row_lanes, [&](auto lanes) {
+    with_one_of<4, 8, 16, 32>(row_lanes, [&](auto lanes) {
       using kernel = agent<decltype(lanes)::value>;
       made.shared_slots =
           2 * std::min<std::int64_t>(simt::ceil_div(rows_.longest_row, std::int64_t{2}),
@@ -191,17 +194,8 @@ class engine {
       made.blocks = std::min(simt::block_count(std::min(rows_.size, wanted_rows()), kernel::block_rows),
                              on.template resident_blocks<kernel>(shared_bytes<kernel>(made.shared_slots)));
       made.draws = made.tasks + made.blocks * kernel::block_warps;
-      made.rows_at_once = std::int64_t{made.blocks} * kernel::block_rows;
     });
     return made;
-  }
-
-  template <class Use>
-  static void with_lanes(int lanes, Use use) {
-    lanes == 4    ? use(std::integral_constant<int, 4>{})
-    : lanes == 8  ? use(std::integral_constant<int, 8>{})
-    : lanes == 16 ? use(std::integral_constant<int, 16>{})
-                  : use(std::integral_constant<int, 32>{});
   }
 
   template <class Kernel>

@@ -2,12 +2,13 @@
 // The analysis of an incomplete factorisation on the device: the rows in level order, and their operands.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
-#include "sptrsv/detail/incomplete/eliminated_rows.hpp"
 #include "sptrsv/detail/incomplete/operands.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/simt/scratch_arena.hpp"
@@ -36,30 +37,33 @@ struct elimination {
   }
 };
 
-/// Finds the operands of the rows, and the longest row. Synchronises. `columns`: by entry.
+/// Finds the operands of the rows. Synchronises. `columns`: by entry; `totals`: 0, and the entries of the
+/// longest row.
 template <method Method, class Index, class Offset, class Executor>
 void add_operands(elimination<Index, Offset>& made, const Index* columns, const Index* solve_index_of_row,
-                  const Executor& on, memory_resource& scratch, memory_resource& resource) {
+                  const std::int64_t* totals, const Executor& on, memory_resource& scratch,
+                  memory_resource& resource) {
   const auto counts = make_buffer<std::int64_t>(made.entries + 2, on, scratch);
-  auto* const longest = counts.data() + made.entries + 1;
-  on.fill_bytes(counts.data() + made.entries, 0, 2 * sizeof(std::int64_t));
-  simt::find_largest(on, made.size, length_of_row<Offset>{made.row_offsets.data()}, longest);
-  const find_operands<Method, Index, Offset> steps{made.row_offsets.data(), made.diagonal_slots.data(),
-                                                   columns, solve_index_of_row};
-  triangle_kernels::for_each_entry(on, made.row_offsets.data(), made.size, made.entries,
-                                   count_operands<Method, Index, Offset>{steps, counts.data()});
+  on.copy(counts.data() + made.entries, totals, 2 * sizeof(std::int64_t));
+  place_operands<Method, Index, Offset> place{
+      {made.row_offsets.data(), made.diagonal_slots.data(), columns, solve_index_of_row},
+      made.sources.data(),
+      counts.data(),
+      nullptr};
+  triangle_kernels::for_each_entry(on, made.row_offsets.data(), made.size, made.entries, place);
   on.exclusive_scan(counts.data(), counts.data(), made.entries + 1, scratch);
   std::int64_t found[2] = {};  // operands, and the entries of the longest row
   on.download(found, counts.data() + made.entries, sizeof(found));
   made.longest_row = found[1];
   made.operands = make_buffer<operand<Index, Offset>>(found[0], on, resource);
   made.first_operands = make_buffer<std::int64_t>(made.size + 1, on, resource);
-  triangle_kernels::for_each_entry(
-      on, made.row_offsets.data(), made.size, made.entries,
-      write_operands<Method, Index, Offset>{steps, made.sources.data(), counts.data(), made.operands.data()});
-  simt::for_each(
-      on, made.size + 1,
-      take_first_operands<Offset>{made.row_offsets.data(), counts.data(), made.first_operands.data()});
+  place.to = made.operands.data();
+  if (found[0] > 0) {
+    triangle_kernels::for_each_entry(on, made.row_offsets.data(), made.size, made.entries, place);
+  }
+  simt::for_each(on, made.size + 1,
+                 array_kernels::take_in_order<std::int64_t, Offset>{counts.data(), made.row_offsets.data(),
+                                                                    made.first_operands.data()});
 }
 
 /// Analyses the pattern. Synchronises. Throws for the first offending row as `analyze` does, for LU for both
@@ -71,14 +75,12 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   simt::scan_words words(arena);
   const analysis_memory memory(resource, arena, &words);
   const auto form_of = [&](uplo part) { return triangle_form(system_options{part}, a.by_columns); };
-  device_triangle<Index, Offset> lower;
-  device_triangle<Index, Offset> upper;
+  std::array<device_triangle<Index, Offset>, 2> triangles;
+  auto& [lower, upper] = triangles;
   if constexpr (Method == method::lu) {
-    auto both = triangle_builder<2, Index, Offset, Executor>(a, {form_of(uplo::lower), form_of(uplo::upper)},
+    triangles = triangle_builder<2, Index, Offset, Executor>(a, {form_of(uplo::lower), form_of(uplo::upper)},
                                                              0, on, memory.all_scratch())
                     .build();
-    lower = std::move(both[0]);
-    upper = std::move(both[1]);
   } else {
     lower = build_on_device(a, form_of(uplo::lower), on, memory.all_scratch());
   }
@@ -98,23 +100,25 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   made.sources = make_buffer<Offset>(made.entries, on, resource);
   const auto solve_index_of_row = make_buffer<Index>(a.size, on, arena);
   const auto columns = make_buffer<Index>(made.entries, on, arena);
-  const auto lower_view = triangle_view<Index, Offset>::of(lower);
-  const auto upper_view = triangle_view<Index, Offset>::of(upper);
-  scan(on, a.size,
-       place_eliminated_rows<Index, Offset>{a.size, lower_view, upper_view, made.rows.data(),
-                                            made.row_offsets.data(), made.diagonal_slots.data(),
-                                            solve_index_of_row.data()},
-       memory);
-  triangle_kernels::for_each_entry(
-      on, made.row_offsets.data(), a.size, made.entries,
-      place_entries<Index, Offset>{a.size, lower_view, lower.diagonal_sources.data(), upper_view,
-                                   made.rows.data(), made.row_offsets.data(), made.diagonal_slots.data(),
-                                   columns.data(), made.sources.data()});
-  lower = {};
-  upper = {};
+  const eliminated_rows<Index, Offset> to{a.size,
+                                          triangle_view<Index, Offset>::of(lower),
+                                          lower.diagonal_sources.data(),
+                                          triangle_view<Index, Offset>::of(upper),
+                                          made.rows.data(),
+                                          made.row_offsets.data(),
+                                          made.diagonal_slots.data(),
+                                          made.sources.data(),
+                                          columns.data(),
+                                          solve_index_of_row.data()};
+  const auto totals = make_buffer<std::int64_t>(2, on, arena);
+  on.fill_bytes(totals.data(), 0, totals.bytes());
+  scan(on, a.size, place_eliminated_rows<Index, Offset>{to}, memory, totals.data() + 1);
+  triangle_kernels::for_each_entry(on, made.row_offsets.data(), a.size, made.entries,
+                                   place_entries<Index, Offset>{to});
+  triangles = {};
 
   // 2. The operands of their steps.
-  add_operands<Method>(made, columns.data(), solve_index_of_row.data(), on, arena, resource);
+  add_operands<Method>(made, columns.data(), solve_index_of_row.data(), totals.data(), on, arena, resource);
   return made;
 }
 

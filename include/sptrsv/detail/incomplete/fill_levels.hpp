@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -164,9 +165,10 @@ class fill_in {
       below_ = reversed<Index>(fill_above<Index>(reversed<Index>(edges), fill_level));
     } else {
       above_ = fill_above<Index>(symmetric_edges(), fill_level);
+      below_ = lists_of<Index>(a.size, [](const auto&) {});
       if (!a.by_columns) {
-        below_ = reversed<Index>(above_);
-        above_ = {};
+        std::swap(below_, above_);
+        below_ = reversed<Index>(below_);
       }
     }
   }
@@ -193,54 +195,42 @@ class fill_in {
   /// Writes the entries below the diagonal, the diagonal, those above it, and their sources. Returns false if
   /// A lacks a diagonal entry or has an entry twice.
   bool merge_into(filled_pattern<Index, Offset>& made) const {
-    const auto offset_of = [&](std::int64_t m) {
-      const auto v = at(m);
-      return m + (below_.offsets.empty() ? 0 : below_.offsets[v]) +
-             (above_.offsets.empty() ? 0 : above_.offsets[v]);
-    };
+    const auto offset_of = [&](std::int64_t m) { return m + below_.offsets[at(m)] + above_.offsets[at(m)]; };
     const std::int64_t entries = offset_of(a_.size);
     SPTRSV_EXPECTS(
         entries <= max_count<Offset>, errc::invalid_argument,
         "the factors have " + std::to_string(entries) + " entries, which do not fit the offset type");
     made.offsets.resize(at(a_.size) + 1);
     made.indices.resize(at(entries));
-    made.sources.resize(at(entries));
+    made.sources.assign(at(entries), Offset{-1});
     made.offsets.back() = static_cast<Offset>(entries);
-    const int threads = fill_threads(a_.entries);
-    std::vector<char> is_valid(at(threads), 1);
-    for_each_row_taken(a_.size, threads, [&](std::int64_t m, std::size_t thread) {
+    std::atomic<bool> is_valid{true};
+    for_each_row_taken(a_.size, fill_threads(a_.entries), [&](std::int64_t m, std::size_t) {
       const auto begin = at(offset_of(m));
       made.offsets[at(m)] = static_cast<Offset>(begin);
-      auto end = made.indices.begin() + static_cast<std::ptrdiff_t>(begin);
-      const auto first = end;
-      if (!below_.offsets.empty()) {
-        end = std::copy(below_.begin(m), below_.end(m), end);
-      }
-      const auto diagonal = begin + at(end - first);
-      *end++ = static_cast<Index>(m);
-      if (!above_.offsets.empty()) {
-        end = std::copy(above_.begin(m), above_.end(m), end);
-      }
+      const auto first = made.indices.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto diagonal = std::copy(below_.begin(m), below_.end(m), first);
+      *diagonal = static_cast<Index>(m);
+      const auto end = std::copy(above_.begin(m), above_.end(m), diagonal + 1);
       const auto sources = made.sources.begin() + static_cast<std::ptrdiff_t>(begin);
-      std::fill(sources, sources + (end - first), Offset{-1});
       for (Offset e = a_.offsets[m]; e < a_.offsets[m + 1]; ++e) {
         if (is_used(m, a_.indices[e])) {
           Offset& source = sources[std::lower_bound(first, end, a_.indices[e]) - first];
           if (source >= 0) {
-            is_valid[thread] = 0;
+            is_valid = false;
           }
           source = e;
         }
       }
-      if (made.sources[diagonal] < 0) {
-        is_valid[thread] = 0;
+      if (sources[diagonal - first] < 0) {
+        is_valid = false;
       }
     });
-    return std::find(is_valid.begin(), is_valid.end(), 0) == is_valid.end();
+    return is_valid;
   }
 
   const pattern_view<Index, Offset>& a_;
-  vertex_lists<Index> below_;  ///< before the diagonal of each major index; without offsets: none
+  vertex_lists<Index> below_;  ///< before the diagonal of each major index
   vertex_lists<Index> above_;  ///< behind it
 };
 

@@ -2,46 +2,15 @@
 // The matrix that an incomplete factorisation with fill-in factorises: A with the zeros that fill in.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
-#include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/analysis/pattern_copy.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/factors/factors_for_each.hpp"
+#include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/detail/incomplete/fill_levels.hpp"
 
 namespace sptrsv::detail::incomplete {
-
-/// Takes the values of A. Runs once per entry of the factors.
-template <class Scalar, class Offset>
-struct take_filled_values {
-  const Offset* sources;  ///< by entry: its index in A; -1: A has no such entry
-  const Scalar* a;
-  Scalar* to;
-
-  SPTRSV_ANY_CONTEXT
-  template <class Context>
-  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const Offset source = ctx.load_constant(sources + e);
-    ctx.store(to + e, source >= 0 ? ctx.load_constant(a + source) : Scalar{});
-  }
-};
-
-/// Gives a view another pattern, which is stored in the same way.
-template <class Value, class Index, class Offset>
-void set_pattern(csr_view<Value, Index, Offset>& view, const pattern_view<Index, Offset>& to) {
-  view.entries = to.entries;
-  view.row_offsets = to.offsets;
-  view.column_indices = to.indices;
-}
-template <class Value, class Index, class Offset>
-void set_pattern(csc_view<Value, Index, Offset>& view, const pattern_view<Index, Offset>& to) {
-  view.entries = to.entries;
-  view.column_offsets = to.offsets;
-  view.row_indices = to.indices;
-}
 
 /// The pattern of the factors, and the values of A on it, where the executor computes. Both are stored as A
 /// is.
@@ -52,21 +21,20 @@ class filled_matrix {
   template <method Method>
   static filled_matrix of(const pattern_view<Index, Offset>& a, std::int64_t fill_level, const Executor& on,
                           memory_resource& resource) {
+    const auto found = [&] {
+      if constexpr (factors::has_kernels<Executor>) {
+        return fill_in<Method, Index, Offset>::of(pattern_copy(a, on).view(), fill_level);
+      } else {
+        return fill_in<Method, Index, Offset>::of(a, fill_level);
+      }
+    }();
+    const auto entries = static_cast<std::int64_t>(found.indices.size());
     filled_matrix made;
-    if constexpr (factors::has_kernels<Executor>) {
-      auto offsets = download_array(a.offsets, a.size > 0 ? a.size + 1 : 0, on);
-      offsets.resize(at(a.size) + 1);
-      const auto indices = download_array(a.indices, a.entries, on);
-      made.store(
-          fill_in<Method, Index, Offset>::of(
-              pattern_view<Index, Offset>{a.size, a.entries, offsets.data(), indices.data(), a.by_columns},
-              fill_level),
-          on, resource);
-    } else {
-      made.store(fill_in<Method, Index, Offset>::of(a, fill_level), on, resource);
-    }
-    made.pattern_ = {a.size, static_cast<std::int64_t>(made.indices_.size()), made.offsets_.data(),
-                     made.indices_.data(), a.by_columns};
+    made.offsets_ = upload(found.offsets, on, resource);
+    made.indices_ = upload(found.indices, on, resource);
+    made.sources_ = upload(found.sources, on, resource);
+    made.values_ = make_buffer<Scalar>(entries, on, resource);
+    made.pattern_ = {a.size, entries, made.offsets_.data(), made.indices_.data(), a.by_columns};
     return made;
   }
 
@@ -78,18 +46,11 @@ class filled_matrix {
   /// Enqueues the copy of the values of A and returns where they are, by entry of the factors.
   const Scalar* take_values(const Scalar* a, const Executor& on) const {
     factors::for_each(on, pattern_.entries,
-                      take_filled_values<Scalar, Offset>{sources_.data(), a, values_.data()});
+                      factors::gather_values<Scalar, Offset, true>{a, sources_.data(), values_.data()});
     return values_.data();
   }
 
  private:
-  void store(const filled_pattern<Index, Offset>& found, const Executor& on, memory_resource& resource) {
-    offsets_ = upload(found.offsets, on, resource);
-    indices_ = upload(found.indices, on, resource);
-    sources_ = upload(found.sources, on, resource);
-    values_ = make_buffer<Scalar>(static_cast<std::int64_t>(found.indices.size()), on, resource);
-  }
-
   pattern_view<Index, Offset> pattern_{};
   buffer<Offset> offsets_;
   buffer<Index> indices_;

@@ -10,29 +10,71 @@
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/incomplete/incomplete_engine.hpp"
-#include "sptrsv/detail/incomplete/shared_columns.hpp"
+#include "sptrsv/detail/incomplete/method.hpp"
 #include "sptrsv/host/executor.hpp"
 
 namespace sptrsv::detail::incomplete {
 
+/// Calls visit(slot, p) for each column that a row shares with another one, ascending. The row has the
+/// ascending columns column_of(slot) for the slots first ... last - 1, and slot_of(column) is the slot of a
+/// column, or negative. The other row has the ascending columns column_at(p) for p in [0, length); none of
+/// them is the column of another slot. A much longer row is searched and not read: so a full row that all
+/// rows need does not take quadratic time.
+template <class ColumnOf, class SlotOf, class ColumnAt, class Visit>
+void for_each_shared_column(std::int64_t first, std::int64_t last, const ColumnOf& column_of,
+                            const SlotOf& slot_of, std::int64_t length, const ColumnAt& column_at,
+                            const Visit& visit) {
+  constexpr std::int64_t much_longer = 16;  // a search takes about so many steps
+  if (length <= much_longer * (last - first)) {
+    for (std::int64_t p = 0; p < length; ++p) {
+      if (const std::int64_t slot = slot_of(column_at(p)); slot >= 0) {
+        visit(slot, p);
+      }
+    }
+    return;
+  }
+  std::int64_t begin = 0;
+  for (std::int64_t slot = first; slot < last && begin < length; ++slot) {
+    const std::int64_t wanted = column_of(slot);
+    for (std::int64_t end = length; begin < end;) {
+      const std::int64_t middle = begin + (end - begin) / 2;
+      column_at(middle) < wanted ? begin = middle + 1 : end = middle;
+    }
+    if (begin < length && column_at(begin) == wanted) {
+      visit(slot, begin);
+    }
+  }
+}
+
 template <class Tuning, method Method, class Scalar, class Index, class Offset>
 class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
-  using real = real_t<Scalar>;
-
  public:
   engine(const pattern_view<Index, Offset>& a, const host_executor& on, memory_resource& resource)
-      : size_(a.size), factors_(at(a.entries), resource, on.stream()) {
-    const triangle_form lower_form(system_options{uplo::lower}, a.by_columns);
-    const triangle_form upper_form(system_options{uplo::upper}, a.by_columns);
-    validate_on_host(a, lower_form);
-    lower_ = build_on_host(a, lower_form);
-    levels_ = find_levels(lower_.row_offsets, lower_.columns, slot_of_column_);
-    if constexpr (Method == method::lu) {
-      validate_on_host(a, upper_form);
-      upper_ = build_on_host(a, upper_form);
+      : factors_(at(a.entries), resource, on.stream()), slot_of_column_(at(a.size), Index{-1}) {
+    const auto triangle_of = [&](uplo part) {
+      const triangle_form form(system_options{part}, a.by_columns);
+      validate_on_host(a, form);
+      return build_on_host(a, form);
+    };
+    const host_triangle<Index, Offset> lower = triangle_of(uplo::lower);
+    const auto upper = Method == method::lu ? triangle_of(uplo::upper) : host_triangle<Index, Offset>{};
+    std::vector<Index> level_of_row;
+    levels_ = find_levels(lower.row_offsets, lower.columns, level_of_row);
+    for (std::size_t row = 0; row < at(a.size); ++row) {
+      for (auto e = at(lower.row_offsets[row]); e < at(lower.row_offsets[row + 1]); ++e) {
+        entries_.push_back({lower.columns[e], lower.sources[e]});
+      }
+      diagonals_.push_back(entries_.size());
+      entries_.push_back({static_cast<Index>(row), lower.diagonal_sources[row]});
+      if (Method == method::lu) {  // the upper triangle counts rows and columns from the last one
+        const std::size_t from_end = at(a.size) - 1 - row;
+        for (auto e = at(upper.row_offsets[from_end + 1]); e-- > at(upper.row_offsets[from_end]);) {
+          entries_.push_back({static_cast<Index>(a.size - 1 - upper.columns[e]), upper.sources[e]});
+        }
+      }
+      longest_row_ = std::max(longest_row_, entries_.size() - begins_.back());
+      begins_.push_back(entries_.size());
     }
-    slot_of_column_.assign(at(a.size), Index{-1});
   }
 
   void factorize(const Scalar* values, const pivot_rule<Scalar>& rule, const host_executor&) {
@@ -40,7 +82,7 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
       store_scalar(factors_.data() + e, load_scalar(values + e));
     }
     found_ = {};
-    for (std::int64_t row = 0; row < size_; ++row) {
+    for (std::size_t row = 0; row < diagonals_.size(); ++row) {
       open_row(row, rule);
       Method == method::lu ? eliminate() : substitute();
       close_row(row, rule);
@@ -54,153 +96,103 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
   void describe(Info& info, const host_executor& on) const {
     info.device = on.device_name();
     info.levels = levels_;
-    info.longest_row = longest_row();
-    info.bytes =
-        factors_.bytes() + bytes_of(lower_) + bytes_of(upper_) + slot_of_column_.size() * sizeof(Index);
+    info.longest_row = static_cast<std::int64_t>(longest_row_);
+    info.bytes = factors_.bytes() + entries_.size() * sizeof(entry) +
+                 (begins_.size() + diagonals_.size()) * sizeof(std::size_t) +
+                 slot_of_column_.size() * sizeof(Index);
   }
 
  private:
-  using triangle = host_triangle<Index, Offset>;
+  struct entry {
+    Index column;
+    Offset source;  ///< index in the stored matrix
+  };
 
-  [[nodiscard]] Scalar factor(Offset e) const { return load_scalar(factors_.data() + e); }
-  [[nodiscard]] pivot_divisor<Scalar> pivot(Index row) const {
-    return pivot_divisor<Scalar>(factor(lower_.diagonal_sources[at(row)]));
+  [[nodiscard]] Scalar factor(const entry& e) const { return load_scalar(factors_.data() + e.source); }
+  [[nodiscard]] pivot_divisor<Scalar> pivot_of(Index row) const {
+    return pivot_divisor<Scalar>(factor(entries_[diagonals_[at(row)]]));
   }
-  /// Calls `visit(column, source)` for the entries of a row below (above) the diagonal, columns ascending.
+
+  /// Copies the row of A to values_ and records the slot of each column.
+  void open_row(std::size_t row, const pivot_rule<Scalar>& rule) {
+    row_ = entries_.data() + begins_[row];
+    below_ = diagonals_[row] - begins_[row];
+    values_.resize(begins_[row + 1] - begins_[row]);
+    for (std::size_t slot = 0; slot < values_.size(); ++slot) {
+      slot_of_column_[at(row_[slot].column)] = static_cast<Index>(slot);
+      values_[slot] = factor(row_[slot]);
+    }
+    values_[below_] = rule.shifted(values_[below_]);
+  }
+
+  /// Calls visit(value, factor) for the values in the slots first ... last - 1 whose column is that of one of
+  /// the entries begin ... end - 1, which are part of an earlier row, and for the factor there.
   template <class Visit>
-  void visit_lower(std::int64_t row, const Visit& visit) const {
-    const auto r = at(row);
-    for (Offset e = lower_.row_offsets[r]; e < lower_.row_offsets[r + 1]; ++e) {
-      visit(lower_.columns[at(e)], lower_.sources[at(e)]);
-    }
-  }
-  template <class Visit>
-  void visit_upper(std::int64_t row, const Visit& visit) const {
-    if (upper_.row_offsets.empty()) {
-      return;
-    }
-    const auto r = at(size_ - 1 - row);  // it counts from the last row
-    for (Offset e = upper_.row_offsets[r + 1]; e-- > upper_.row_offsets[r];) {
-      visit(static_cast<Index>(size_ - 1 - upper_.columns[at(e)]), upper_.sources[at(e)]);
-    }
-  }
-
-  /// Copies the row of A to row_ and records the slot of each column.
-  void open_row(std::int64_t row, const pivot_rule<Scalar>& rule) {
-    row_.clear();
-    const auto add = [&](Index column, Offset source) {
-      slot_of_column_[at(column)] = static_cast<Index>(row_.size());
-      row_.push_back({column, source, factor(source)});
-    };
-    visit_lower(row, add);
-    below_ = row_.size();
-    add(static_cast<Index>(row), lower_.diagonal_sources[at(row)]);
-    row_[below_].value = rule.shifted(row_[below_].value);
-    visit_upper(row, add);
-  }
-
-  /// Calls visit(value, p) for the entries of row_ in the slots first ... last - 1 whose column is one of the
-  /// `length` ascending columns column_at(p) of another row.
-  template <class ColumnAt, class Visit>
-  void for_each_shared(std::size_t first, std::size_t last, Offset length, const ColumnAt& column_at,
+  void for_each_shared(std::size_t first, std::size_t last, std::size_t begin, std::size_t end,
                        const Visit& visit) {
-    const auto entry_of = [&](std::int64_t slot) -> entry& { return row_[at(slot)]; };
+    const entry* const other = entries_.data() + begin;
     for_each_shared_column(
         static_cast<std::int64_t>(first), static_cast<std::int64_t>(last),
-        [&](std::int64_t slot) { return std::int64_t{entry_of(slot).column}; },
-        [&](std::int64_t column) { return std::int64_t{slot_of_column_[at(column)]}; }, std::int64_t{length},
-        column_at, [&](std::int64_t slot, std::int64_t p) { visit(entry_of(slot).value, p); });
+        [&](std::int64_t slot) { return std::int64_t{row_[slot].column}; },
+        [&](std::int64_t column) { return std::int64_t{slot_of_column_[at(column)]}; },
+        static_cast<std::int64_t>(end - begin), [&](std::int64_t p) { return std::int64_t{other[p].column}; },
+        [&](std::int64_t slot, std::int64_t p) { visit(values_[at(slot)], factor(other[p])); });
   }
 
   /// LU: a_ij -= l_ik u_kj for each k.
   void eliminate() {
     for (std::size_t step = 0; step < below_; ++step) {
-      const Scalar multiplier = pivot(row_[step].column)(row_[step].value);
-      row_[step].value = multiplier;
-      // The upper rows count rows, and columns in descending order, from the last one.
-      const auto k = at(size_ - 1 - row_[step].column);
-      const auto end = at(upper_.row_offsets[k + 1]) - 1;
-      for_each_shared(
-          step + 1, row_.size(), upper_.row_offsets[k + 1] - upper_.row_offsets[k],
-          [&](std::int64_t p) { return size_ - 1 - upper_.columns[end - at(p)]; },
-          [&](Scalar& value, std::int64_t p) {
-            value = value - multiplier * factor(upper_.sources[end - at(p)]);
-          });
+      const auto k = at(row_[step].column);
+      const Scalar multiplier = pivot_of(row_[step].column)(values_[step]);
+      values_[step] = multiplier;
+      for_each_shared(step + 1, values_.size(), diagonals_[k] + 1, begins_[k + 1],
+                      [&](Scalar& value, Scalar other) { value = value - multiplier * other; });
     }
   }
 
   /// Cholesky: l_ik = (a_ik - sum of l_ij conj(l_kj)) / l_kk for each k.
   void substitute() {
-    real square_sum{};
+    real_t<Scalar> square_sum{};
     for (std::size_t step = 0; step < below_; ++step) {
-      Scalar sum{};
       const auto k = at(row_[step].column);
-      const auto begin = at(lower_.row_offsets[k]);
-      for_each_shared(
-          0, step, lower_.row_offsets[k + 1] - lower_.row_offsets[k],
-          [&](std::int64_t p) { return std::int64_t{lower_.columns[begin + at(p)]}; },
-          [&](const Scalar& value, std::int64_t p) {
-            const Offset source = lower_.sources[begin + at(p)];
-            sum = sum + value * conjugate(factor(source));
-          });
-      row_[step].value = pivot(row_[step].column)(row_[step].value - sum);
-      square_sum += squared(row_[step].value);
+      Scalar sum{};
+      for_each_shared(0, step, begins_[k], diagonals_[k],
+                      [&](Scalar value, Scalar other) { sum = sum + value * conjugate(other); });
+      values_[step] = pivot_of(row_[step].column)(values_[step] - sum);
+      square_sum += squared(values_[step]);
     }
-    row_[below_].value = from_real<Scalar>(real_part(row_[below_].value) - square_sum);
+    values_[below_] = from_real<Scalar>(real_part(values_[below_]) - square_sum);
   }
 
   /// Finishes the pivot, stores the row, and records what it met.
-  void close_row(std::int64_t row, const pivot_rule<Scalar>& rule) {
-    Scalar& last = row_[below_].value;
+  void close_row(std::size_t row, const pivot_rule<Scalar>& rule) {
     bool boosted = false;
-    if constexpr (Method == method::lu) {
-      boosted = rule.boosts(last);
-      last = boosted ? from_real<Scalar>(rule.boost_to) : last;
-    } else {
-      boosted = rule.boosts_square(real_part(last));
-      last = from_real<Scalar>(std::sqrt(boosted ? rule.boost_to : real_part(last)));
+    Scalar& pivot = values_[below_];
+    pivot = boosted_pivot<Method>(rule, pivot, real_t<Scalar>{}, boosted);
+    if (Method == method::cholesky) {
+      pivot = from_real<Scalar>(std::sqrt(real_part(pivot)));
     }
     found_.boosted_pivots += boosted ? 1 : 0;
-    bool is_bad = is_zero(last);
-    for (const entry& e : row_) {
-      store_scalar(factors_.data() + e.source, e.value);
-      slot_of_column_[at(e.column)] = Index{-1};
-      is_bad = is_bad || !is_finite(e.value);
+    bool is_bad = is_zero(pivot);
+    for (std::size_t slot = 0; slot < values_.size(); ++slot) {
+      store_scalar(factors_.data() + row_[slot].source, values_[slot]);
+      slot_of_column_[at(row_[slot].column)] = Index{-1};
+      is_bad = is_bad || !is_finite(values_[slot]);
     }
     if (is_bad && found_.first_breakdown < 0) {
-      found_.first_breakdown = breakdown{row, is_zero(last)}.number();
+      found_.first_breakdown = breakdown{static_cast<std::int64_t>(row), is_zero(pivot)}.number();
     }
   }
 
-  [[nodiscard]] std::int64_t longest_row() const {
-    std::int64_t longest = 0;
-    for (std::int64_t row = 0; row < size_; ++row) {
-      std::int64_t length = 1;
-      const auto count = [&](Index, Offset) { ++length; };
-      visit_lower(row, count);
-      visit_upper(row, count);
-      longest = std::max(longest, length);
-    }
-    return longest;
-  }
-  static std::size_t bytes_of(const triangle& t) {
-    return t.columns.size() * sizeof(Index) +
-           (t.row_offsets.size() + t.sources.size() + t.diagonal_sources.size()) * sizeof(Offset);
-  }
-
-  struct entry {
-    Index column;
-    Offset source;  ///< index in the stored matrix
-    Scalar value;
-  };
-
-  std::int64_t size_;
+  buffer<Scalar> factors_;              ///< by entry of the stored matrix
+  std::vector<entry> entries_;          ///< those that the method uses, by row, columns ascending
+  std::vector<std::size_t> begins_{0};  ///< by row: its first entry; size + 1
+  std::vector<std::size_t> diagonals_;  ///< by row: its diagonal entry
   std::int64_t levels_ = 0;
-  buffer<Scalar> factors_;  ///< by entry of the stored matrix
-  triangle lower_;
-  triangle upper_;                     ///< empty for Cholesky
-  std::vector<entry> row_;             ///< the current row
+  std::size_t longest_row_ = 0;
+  const entry* row_ = nullptr;         ///< the current row
   std::size_t below_ = 0;              ///< its entries below the diagonal; the slot of the diagonal entry
+  std::vector<Scalar> values_;         ///< its values, by slot
   std::vector<Index> slot_of_column_;  ///< -1: the current row has no entry there
   findings found_;
 };

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "sptrsv/detail/incomplete/row_state.hpp"
-#include "sptrsv/detail/incomplete/short_cholesky_rows.hpp"
-#include "sptrsv/detail/incomplete/short_lu_rows.hpp"
+#include "sptrsv/detail/incomplete/short_row.hpp"
 #include "sptrsv/detail/incomplete/warp_row.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
@@ -19,7 +17,7 @@ namespace sptrsv::detail::incomplete {
 /// are pending before the launch. Per warp, until there are no rows left:
 ///
 ///   1. Draw a ticket, which selects the rows.
-///   2. If the rows are short enough, compute them in registers (short_lu_rows, short_cholesky_rows). If not,
+///   2. If the rows are short enough, compute them in registers (short_row). If not,
 ///      and if the warp has one row, compute it step by step (warp_row). If not:
 ///   3. Load the row's values of A; apply the shift of the diagonal.
 ///   4. Take the row's operands in batches, one for each lane (`operand`). The values of the next batch are
@@ -83,10 +81,9 @@ struct agent {
                                            std::uint32_t half) {
     const auto at = row_place<Scalar, Index, Offset>::load(ctx, p, solve_index);
     if constexpr (Tuning::short_rows_in_registers) {
-      using short_rows = std::conditional_t<Method == method::lu, short_lu_rows<Scalar, Index, Offset, Lanes>,
-                                            short_cholesky_rows<Scalar, Index, Offset, Lanes>>;
-      if (warp.all(short_rows::fits(at))) {
-        short_rows::factorize(ctx, warp, p, at, half);
+      using short_row = incomplete::short_row<Method, Scalar, Index, Offset, Lanes>;
+      if (warp.all(short_row::fits(at))) {
+        short_row::factorize(ctx, warp, p, at, half);
         warp.sync();  // no data needs it: the lanes are together again
         return;
       }
@@ -181,29 +178,28 @@ struct agent {
     Scalar solved{};  // of the lane with the pivot: the multiplier, or the entry of L
     if constexpr (Method == method::lu) {
       if (is_used && row.now.is_pivot()) {
-        const Scalar dividend = row.values.get(ctx, -1 - row.now.slot);
+        const Scalar dividend = row.get(ctx, -1 - row.now.slot);
         const Scalar known = row.now.seen.value();
         solved = row.divides ? divide(dividend, known) : dividend * known;
-        row.values.set(ctx, -1 - row.now.slot, solved);
+        row.set(ctx, -1 - row.now.slot, solved);
       }
       solved = warp.shuffle(solved, first_lane + row.used % Lanes);
       if (ready && (pivots >> row.used & 1u) != 0) {
         row.carried = solved;
       }
       if (is_product) {
-        row.values.set(ctx, row.now.slot,
-                       row.values.get(ctx, row.now.slot) - row.carried * row.now.seen.value());
+        row.set(ctx, row.now.slot, row.get(ctx, row.now.slot) - row.carried * row.now.seen.value());
       }
     } else {
       if (warp.any(is_product)) {
         const Scalar product =
-            is_product ? row.values.get(ctx, row.now.slot) * conjugate(row.now.seen.value()) : Scalar{};
+            is_product ? row.get(ctx, row.now.slot) * conjugate(row.now.seen.value()) : Scalar{};
         row.carried = row.carried + simt::reduce(warp, product, Lanes, simt::plus{});
       }
       if (is_used && row.now.is_pivot()) {
         const Index slot = -1 - row.now.slot;
-        solved = (row.values.get(ctx, slot) - row.carried) * row.now.seen.value();
-        row.values.set(ctx, slot, solved);
+        solved = (row.get(ctx, slot) - row.carried) * row.now.seen.value();
+        row.set(ctx, slot, solved);
         flag::publish(ctx, flag::address(p.factors, row.target(ctx, p, slot)), solved);
         row.found.add(solved, false);
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the incomplete factorisations on host and device share: the methods, and what is done to pivots.
+// What the incomplete factorisations on host and device share: the methods, what is done to pivots, and the
+// interface of the engines.
 #pragma once
 
 #include <cmath>
@@ -87,6 +88,37 @@ template <class Scalar>
 SPTRSV_HOST_DEVICE bool is_zero(Scalar v) {
   return v == Scalar{};
 }
+
+/// Returns the pivot, which may be boosted; for Cholesky its square. `value`: of the diagonal entry after all
+/// steps; `square_sum`: for Cholesky, what is still to be subtracted from it.
+template <method Method, class Scalar>
+SPTRSV_HOST_DEVICE Scalar boosted_pivot(const pivot_rule<Scalar>& rule, Scalar value,
+                                        real_t<Scalar> square_sum, bool& boosted) {
+  if constexpr (Method == method::lu) {
+    boosted = rule.boosts(value);
+    return boosted ? from_real<Scalar>(rule.boost_to) : value;
+  } else {
+    const real_t<Scalar> square = real_part(value) - square_sum;
+    boosted = rule.boosts_square(square);
+    return from_real<Scalar>(boosted ? rule.boost_to : square);
+  }
+}
+
+/// What the last factorisation met.
+struct findings {
+  std::int64_t first_breakdown = -1;  ///< number of the first breakdown (see there); -1: there is none
+  std::int64_t boosted_pivots = 0;    ///< pivots that were replaced
+};
+
+/// The host side of a factorisation; Scalar is scalar_t<Value>. The second one is for the host.
+///
+///   engine(const pattern_view<Index, Offset>&, executor, resource);
+///   void factorize(const Scalar* values, const pivot_rule<Scalar>&, executor);  // only enqueues
+///   const Scalar* factors() const;                                              // by stored entry
+///   findings found(executor) const;                                             // synchronises
+///   void describe(incomplete_info&, executor) const;
+template <class Tuning, method Method, class Scalar, class Index, class Offset, class Executor>
+class engine;
 
 }  // namespace detail::incomplete
 }  // namespace sptrsv

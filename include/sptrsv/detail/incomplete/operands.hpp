@@ -1,14 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of an incomplete factorisation: the entries of earlier rows that each row needs, and the
-// kernels that find them.
+// The kernels of the analysis of an incomplete factorisation: they write the rows in level order, and find
+// their operands, the entries of earlier rows that each row needs.
 #pragma once
 
 #include <cstdint>
 
+#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/incomplete/method.hpp"
 
 namespace sptrsv::detail::incomplete {
+
+/// A triangle of the matrix as kernels see it, see device_triangle.
+template <class Index, class Offset>
+struct triangle_view {
+  const Offset* row_offsets;
+  const Index* columns;
+  const Offset* sources;
+
+  static triangle_view of(const device_triangle<Index, Offset>& t) {
+    return {t.row_offsets.data(), t.columns.data(), t.sources.data()};
+  }
+  template <class Context>
+  SPTRSV_DEVICE Offset begin(Context& ctx, std::int64_t row) const {
+    return ctx.load_constant(row_offsets + row);
+  }
+  template <class Context>
+  SPTRSV_DEVICE Offset length(Context& ctx, std::int64_t row) const {
+    return begin(ctx, row + 1) - begin(ctx, row);
+  }
+};
+
+/// The rows that are written.
+template <class Index, class Offset>
+struct eliminated_rows {
+  std::int64_t size;
+  triangle_view<Index, Offset> lower;
+  const Offset* diagonal_sources;      ///< by row
+  triangle_view<Index, Offset> upper;  ///< substitution index size - 1 - row; null arrays: there is none
+  const Index* rows;                   ///< by solve index: the row
+  Offset* row_offsets;                 ///< see elimination
+  Index* diagonal_slots;
+  Offset* sources;
+  Index* columns;  ///< by entry
+  Index* solve_index_of_row;
+};
+
+/// The body of a scan over the rows in level order: finds where each row begins.
+template <class Index, class Offset>
+struct place_eliminated_rows {
+  eliminated_rows<Index, Offset> to;
+
+  struct placed {
+    std::int64_t count;  ///< entries
+    Index row;
+    Index below;  ///< entries below the diagonal
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE placed load(Context& ctx, std::int64_t r) const {
+    const Index row = ctx.load_constant(to.rows + r);
+    const Offset below = to.lower.length(ctx, row);
+    const Offset above =
+        to.upper.row_offsets != nullptr ? to.upper.length(ctx, to.size - 1 - row) : Offset{0};
+    return {static_cast<std::int64_t>(below) + 1 + static_cast<std::int64_t>(above), row,
+            static_cast<Index>(below)};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const placed& own, std::int64_t before) const {
+    ctx.store(to.row_offsets + r, static_cast<Offset>(before));
+    if (r == to.size - 1) {
+      ctx.store(to.row_offsets + to.size, static_cast<Offset>(before + own.count));
+    }
+    ctx.store(to.diagonal_slots + r, own.below);
+    ctx.store(to.solve_index_of_row + own.row, static_cast<Index>(r));
+  }
+};
+
+/// Writes column and source of each entry. Runs once per entry in level order, see for_each_entry().
+template <class Index, class Offset>
+struct place_entries {
+  eliminated_rows<Index, Offset> to;
+
+  template <class Context>
+  SPTRSV_DEVICE bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
+    const Index row = ctx.load_constant(to.rows + r);
+    const auto slot = static_cast<Offset>(static_cast<Offset>(e) - ctx.load_constant(to.row_offsets + r));
+    const auto below = static_cast<Offset>(ctx.load_constant(to.diagonal_slots + r));
+    if (slot < below) {
+      const Offset from = to.lower.begin(ctx, row) + slot;
+      put(ctx, e, ctx.load_constant(to.lower.columns + from), ctx.load_constant(to.lower.sources + from));
+    } else if (slot == below) {
+      put(ctx, e, row, ctx.load_constant(to.diagonal_sources + row));
+    } else {  // the upper triangle counts rows and columns from the last
+      const Offset from = to.upper.begin(ctx, to.size - row) - (slot - below);
+      put(ctx, e, static_cast<Index>(to.size - 1 - ctx.load_constant(to.upper.columns + from)),
+          ctx.load_constant(to.upper.sources + from));
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE void put(Context& ctx, std::int64_t e, Index column, Offset source) const {
+    ctx.store(to.columns + e, column);
+    ctx.store(to.sources + e, source);
+  }
+};
 
 /// An entry of the factors in an earlier row k, and what a row i does with it. The row has one step for each
 /// of its entries below the diagonal. The operands of a step are, by method:
@@ -82,11 +183,14 @@ struct find_operands {
   }
 };
 
-/// Counts the operands of each step. Runs once per entry in level order, see for_each_entry().
+/// Counts the operands of each step, or writes them. Runs once per entry in level order, see
+/// for_each_entry().
 template <method Method, class Index, class Offset>
-struct count_operands {
+struct place_operands {
   find_operands<Method, Index, Offset> steps;
-  std::int64_t* counts;  ///< by entry
+  const Offset* sources;          ///< by entry
+  std::int64_t* operand_offsets;  ///< by entry: the counts; if operands are written: their scan
+  operand<Index, Offset>* to;     ///< null: operands are counted
 
   template <class Context>
   SPTRSV_DEVICE bool hold(Context&) const {
@@ -94,46 +198,19 @@ struct count_operands {
   }
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
-    std::int64_t count = 0;
-    steps.visit(ctx, r, e, [&](Index, Offset) { ++count; });
-    ctx.store(counts + e, count);
-  }
-};
-
-/// Writes the operands of each step. Runs once per entry in level order, see for_each_entry().
-template <method Method, class Index, class Offset>
-struct write_operands {
-  find_operands<Method, Index, Offset> steps;
-  const Offset* sources;                ///< by entry
-  const std::int64_t* operand_offsets;  ///< by entry
-  operand<Index, Offset>* to;
-
-  template <class Context>
-  SPTRSV_DEVICE bool hold(Context&) const {
-    return true;
-  }
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
-    std::int64_t next = ctx.load_constant(operand_offsets + e);
+    const bool writes = to != nullptr;
+    std::int64_t next = writes ? ctx.load_constant(operand_offsets + e) : 0;
     steps.visit(ctx, r, e, [&](Index slot, Offset entry) {
-      const bool is_reciprocal = Method == method::cholesky && slot < 0;
-      ctx.store(to + next,
-                operand<Index, Offset>{is_reciprocal ? entry : ctx.load_constant(sources + entry), slot});
+      if (writes) {
+        const bool is_reciprocal = Method == method::cholesky && slot < 0;
+        ctx.store(to + next,
+                  operand<Index, Offset>{is_reciprocal ? entry : ctx.load_constant(sources + entry), slot});
+      }
       ++next;
     });
-  }
-};
-
-/// Takes the offset of each row's first operand. Runs once per solve index and once for the end.
-template <class Offset>
-struct take_first_operands {
-  const Offset* row_offsets;
-  const std::int64_t* operand_offsets;  ///< by entry
-  std::int64_t* first_operands;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
-    ctx.store(first_operands + r, ctx.load_constant(operand_offsets + ctx.load_constant(row_offsets + r)));
+    if (!writes) {
+      ctx.store(operand_offsets + e, next);
+    }
   }
 };
 

@@ -1,12 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of an incomplete factorisation while it is computed.
+// The parameters of the kernel of an incomplete factorisation; a row while it is computed, what its lanes
+// find, and its end: its values become known to other rows.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
-#include "sptrsv/detail/incomplete/lane_findings.hpp"
+#include "sptrsv/detail/incomplete/method.hpp"
+#include "sptrsv/detail/incomplete/operands.hpp"
+#include "sptrsv/detail/sync/value_flag.hpp"
 
 namespace sptrsv::detail::incomplete {
+
+/// What consecutive factorisations share, in device memory. Pairs are indexed by the number of the
+/// factorisation mod 2.
+struct factor_state {
+  alignas(128) unsigned long long tickets;       ///< drawn so far
+  alignas(128) std::int64_t first_breakdown[2];  ///< smallest breakdown (see there); all_finite: none
+  std::int64_t boosted_pivots[2];                ///< pivots that were replaced
+};
+
+/// Parameters of the kernel.
+template <class Scalar, class Index, class Offset>
+struct factor_params {
+  /// Returns the address of an operand.
+  template <method Method>
+  SPTRSV_DEVICE const typename value_flag<Scalar>::word* address_of(const operand<Index, Offset>& of) const {
+    return value_flag<Scalar>::address(Method == method::cholesky && of.slot < 0 ? reciprocals : factors,
+                                       of.source);
+  }
+
+  std::int64_t size;          ///< rows
+  std::int64_t tasks;         ///< tickets that select rows
+  std::uint32_t draws;        ///< tickets that are drawn in a launch: one more for each warp
+  std::int64_t shared_slots;  ///< longest row that is in shared memory
+  const Index* rows;          ///< these are from `elimination`
+  const Offset* row_offsets;
+  const Index* diagonal_slots;
+  const Offset* sources;
+  const std::int64_t* first_operands;
+  const operand<Index, Offset>* operands;
+  const Scalar* a;                             ///< by entry of the stored matrix
+  typename value_flag<Scalar>::word* factors;  ///< by entry of the stored matrix
+  /// Cholesky: the reciprocals of the pivots, by solve index.
+  typename value_flag<Scalar>::word* reciprocals;
+  Scalar* long_rows;  ///< the values of A by entry in level order; null if all rows are in shared memory
+  factor_state* state;
+  pivot_rule<Scalar> rule;
+};
 
 /// Returns a mask of the bits before bit `end`.
 SPTRSV_DEVICE std::uint32_t bits_below(int end) { return end < 32 ? (1u << end) - 1u : ~0u; }
@@ -25,6 +66,31 @@ SPTRSV_DEVICE int batch_end(std::uint32_t pivots, std::int64_t left) {
     return pivots != 0 ? simt::highest_bit(pivots) + 1 : 32;
   }
 }
+
+/// The breakdowns and boosted pivots that a lane has found in the values that it publishes.
+struct lane_findings {
+  bool is_bad = false;          ///< a value is not finite, or the pivot is zero
+  bool has_zero_pivot = false;  ///< of the values so far
+  bool boosted = false;
+
+  template <class Scalar>
+  SPTRSV_DEVICE void add(Scalar value, bool is_pivot) {
+    has_zero_pivot = has_zero_pivot || (is_pivot && is_zero(value));
+    is_bad = is_bad || has_zero_pivot || !is_finite(value);
+  }
+  /// Records them as findings of the factorisation. `half`: its number mod 2.
+  template <class Context, class Scalar, class Index, class Offset>
+  SPTRSV_DEVICE void record(Context& ctx, const factor_params<Scalar, Index, Offset>& p,
+                            std::int64_t solve_index, std::uint32_t half) const {
+    if (boosted) {
+      ctx.reduce_add(&p.state->boosted_pivots[half], std::int64_t{1});
+    }
+    if (is_bad) {
+      const auto number = static_cast<std::int64_t>(ctx.load_constant(p.rows + solve_index));
+      ctx.atomic_min(&p.state->first_breakdown[half], breakdown{number, has_zero_pivot}.number());
+    }
+  }
+};
 
 /// Where a row stands in the arrays of the analysis.
 template <class Scalar, class Index, class Offset>
@@ -55,38 +121,6 @@ struct row_place {
   }
 };
 
-/// The values of a row while it is computed: in shared memory, or in global memory if the row is long. A sync
-/// of the warp stands between accesses of different lanes.
-template <class Scalar>
-class row_values {
- public:
-  row_values() = default;
-  /// `global` counts only if the row is long.
-  SPTRSV_DEVICE row_values(Scalar* shared, Scalar* global, bool is_long)
-      : shared_(shared), global_(global), is_long_(is_long) {}
-
-  SPTRSV_DEVICE bool is_shared() const { return !is_long_; }
-
-  template <class Context, class Slot>
-  SPTRSV_DEVICE Scalar get(Context& ctx, Slot slot) const {
-    return is_shared() ? shared_[slot] : ctx.load(global_ + slot);
-  }
-  template <class Context, class Slot>
-  SPTRSV_DEVICE void set(Context& ctx, Slot slot, Scalar value) const {
-    if (is_shared()) {
-      shared_[slot] = value;
-    } else {
-      ctx.store(global_ + slot, value);
-    }
-  }
-
- private:
-  Scalar* shared_;
-  Scalar* global_;
-  /// Not told by a null pointer: ptxas 13.0 has read such a pair of registers before its zero was there.
-  bool is_long_;
-};
-
 /// Memory for a row in shared memory.
 template <class Scalar, class Offset>
 struct shared_row {
@@ -94,7 +128,8 @@ struct shared_row {
   Offset* targets;  ///< stored indices of the entries
 };
 
-/// A row while its lanes compute it.
+/// A row while its lanes compute it. Its values are in shared memory, or in global memory if the row is long.
+/// A sync of the warp stands between accesses of different lanes.
 template <class Scalar, class Index, class Offset, int Lanes>
 struct row_data : row_place<Scalar, Index, Offset> {
   using row_place<Scalar, Index, Offset>::begin;
@@ -105,28 +140,39 @@ struct row_data : row_place<Scalar, Index, Offset> {
   static constexpr int slots_at_once = 4;
 
   int lane;  ///< rank of this lane among those of the row
-  row_values<Scalar> values;
-  Offset* targets;  ///< stored indices of the entries, in shared memory if the values are
+  shared_row<Scalar, Offset> shared;
+  Scalar* long_values;  ///< counts only if the row is long
+  /// Not told by a null pointer: ptxas 13.0 has read such a pair of registers before its zero was there.
+  bool is_long;
 
   /// Returns a row before load(). `shared`: memory for the row.
   SPTRSV_DEVICE static row_data of(const params& p, const row_place<Scalar, Index, Offset>& at, int lane,
                                    const shared_row<Scalar, Offset>& shared) {
-    return {at,
-            lane,
-            {shared.values, p.long_rows + at.begin, static_cast<std::int64_t>(at.length) > p.shared_slots},
-            shared.targets};
+    return {at, lane, shared, p.long_rows + at.begin, static_cast<std::int64_t>(at.length) > p.shared_slots};
   }
 
+  template <class Context>
+  SPTRSV_DEVICE Scalar get(Context& ctx, Index slot) const {
+    return is_long ? ctx.load(long_values + slot) : shared.values[slot];
+  }
+  template <class Context>
+  SPTRSV_DEVICE void set(Context& ctx, Index slot, Scalar value) const {
+    if (is_long) {
+      ctx.store(long_values + slot, value);
+    } else {
+      shared.values[slot] = value;
+    }
+  }
   /// Returns the stored index of the entry in a slot.
   template <class Context>
   SPTRSV_DEVICE Offset target(Context& ctx, const params& p, Index slot) const {
-    return values.is_shared() ? targets[slot] : ctx.load_constant(p.sources + begin + slot);
+    return is_long ? ctx.load_constant(p.sources + begin + slot) : shared.targets[slot];
   }
 
   /// Loads the values of A and the targets to shared memory, several of each lane together.
   template <class Context>
   SPTRSV_DEVICE void load(Context& ctx, const params& p) const {
-    if (!values.is_shared()) {  // the values of a long row have been loaded before the launch
+    if (is_long) {  // the values have been loaded before the launch
       return;
     }
     for (Index first = lane; first < length; first += slots_at_once * Lanes) {
@@ -140,12 +186,66 @@ struct row_data : row_place<Scalar, Index, Offset> {
       for (int i = 0; i < slots_at_once; ++i) {
         const Index slot = first + i * Lanes;
         if (slot < length) {
-          values.set(ctx, slot, slot == below ? p.rule.shifted(value[i]) : value[i]);
-          targets[slot] = target[i];
+          set(ctx, slot, slot == below ? p.rule.shifted(value[i]) : value[i]);
+          shared.targets[slot] = target[i];
         }
       }
     }
   }
 };
+
+/// Publishes what is left of a row after its last step: for LU the whole row, first the values that other
+/// rows need, for Cholesky the pivot. `found`: of the entries that were published before.
+template <method Method, class Scalar, class Index, class Offset, int Lanes, class Context>
+SPTRSV_DEVICE void publish(Context& ctx, const factor_params<Scalar, Index, Offset>& p,
+                           const row_data<Scalar, Index, Offset, Lanes>& row, real_t<Scalar> square_sum,
+                           lane_findings found, std::uint32_t half) {
+  using flag = value_flag<Scalar>;
+  const auto publish_slot = [&](Index slot, Scalar value, Offset target) {
+    if (slot == row.below) {
+      value = boosted_pivot<Method>(p.rule, value, square_sum, found.boosted);
+      if constexpr (Method == method::cholesky) {  // other rows wait for the reciprocal
+        const real_t<Scalar> square = real_part(value);
+        flag::publish(ctx, flag::address(p.reciprocals, row.solve_index),
+                      from_real<Scalar>(reciprocal_root(square)));
+        value = from_real<Scalar>(std::sqrt(square));
+      }
+    }
+    flag::publish(ctx, flag::address(p.factors, target), value);
+    found.add(value, slot == row.below);
+  };
+  const auto publish_slots = [&](Index begin, Index end) {
+    if (!row.is_long) {
+      SPTRSV_NO_UNROLL
+      for (Index slot = begin + row.lane; slot < end; slot += Lanes) {
+        publish_slot(slot, row.get(ctx, slot), row.target(ctx, p, slot));
+      }
+      return;
+    }
+    constexpr int slots_at_once = 4;
+    for (Index first = begin + row.lane; first < end; first += slots_at_once * Lanes) {
+      Scalar value[slots_at_once];
+      Offset target[slots_at_once];
+      for (int i = 0; i < slots_at_once; ++i) {
+        const Index slot = first + i * Lanes;
+        value[i] = slot < end ? row.get(ctx, slot) : Scalar{};
+        target[i] = slot < end ? row.target(ctx, p, slot) : Offset{0};
+      }
+      for (int i = 0; i < slots_at_once; ++i) {
+        const Index slot = first + i * Lanes;
+        if (slot < end) {
+          publish_slot(slot, value[i], target[i]);
+        }
+      }
+    }
+  };
+  if constexpr (Method == method::lu) {
+    publish_slots(row.below, row.length);
+    publish_slots(0, row.below);  // no row needs these
+  } else if (row.lane == 0) {
+    publish_slot(row.below, row.get(ctx, row.below), row.target(ctx, p, row.below));
+  }
+  found.record(ctx, p, row.solve_index, half);
+}
 
 }  // namespace sptrsv::detail::incomplete

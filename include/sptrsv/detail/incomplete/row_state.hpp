@@ -22,6 +22,7 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
   struct lane_operand {
     Offset source = -1;  ///< -1: the lane has none
     Index slot = 0;      ///< where it is used in the row; of a pivot: -1 - that slot
+    typename flag::reading seen;
 
     SPTRSV_DEVICE bool is_present() const { return source >= 0; }
     SPTRSV_DEVICE bool is_pivot() const { return slot < 0; }
@@ -29,16 +30,13 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
       return p.template address_of<Method>({source, slot});
     }
   };
-  struct loaded_operand : lane_operand {
-    typename flag::reading seen;
-  };
 
   bool open;          ///< whether the row is not published yet
   std::int64_t next;  ///< operand of the row's first lane in the current batch
   int count;          ///< operands of the current batch
   int used;           ///< operands of the current batch that were used
-  loaded_operand now;
-  loaded_operand ahead;
+  lane_operand now;
+  lane_operand ahead;
   lane_operand later;
   bool is_prepared;  ///< lu: whether prepare_pivot has seen the pivot of `now`
   bool divides;      ///< lu: whether `now` holds a pivot without a safe reciprocal
@@ -83,8 +81,9 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
   }
 
   template <class Context>
-  SPTRSV_DEVICE loaded_operand load_value(Context& ctx, const params& p, const lane_operand& of) const {
-    return {of, of.is_present() ? flag::try_load(ctx, of.component(p)) : flag::zero()};
+  SPTRSV_DEVICE lane_operand load_value(Context& ctx, const params& p, lane_operand of) const {
+    of.seen = of.is_present() ? flag::try_load(ctx, of.component(p)) : flag::zero();
+    return of;
   }
 
   /// Takes the next batch of operands. Returns false if there is none.
@@ -111,7 +110,7 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
     const bool known = flag::is_known(now.seen);
     const bool known_ahead = flag::is_known(ahead.seen);
     if (open && !(known && known_ahead)) {
-      const loaded_operand& waited = known ? ahead : now;
+      const lane_operand& waited = known ? ahead : now;
       ctx.spin(flag::missing(waited.component(p), waited.seen));
       if (!known) {
         flag::poll(ctx, now.component(p), now.seen);

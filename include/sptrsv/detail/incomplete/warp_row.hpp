@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "sptrsv/detail/incomplete/operand_batches.hpp"
-#include "sptrsv/detail/incomplete/publish.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::incomplete {
@@ -70,7 +69,7 @@ class warp_row : operand_batches<Method, Scalar, Index, Offset, 32> {
       const int end = pivots != 0 ? simt::lowest_bit(pivots) : own_.count;
       const std::uint32_t used = bits_below(end) & ~bits_below(begin);
       const bool is_used = (used >> lane_ & 1u) != 0;
-      Scalar value = is_used ? row_.values.get(ctx, slot) : Scalar{};
+      Scalar value = is_used ? row_.get(ctx, slot) : Scalar{};
       this->wait(ctx, warp, used);
       this->prepare_pivot();
       warp.sync();  // no data needs it: the lanes are together again
@@ -80,7 +79,7 @@ class warp_row : operand_batches<Method, Scalar, Index, Offset, 32> {
       }
       if (is_used) {
         value = is_pivot ? carried_ : value - carried_ * own_.seen.value();
-        row_.values.set(ctx, slot, value);
+        row_.set(ctx, slot, value);
       }
       warp.sync();
       begin = end;
@@ -98,7 +97,7 @@ class warp_row : operand_batches<Method, Scalar, Index, Offset, 32> {
       if (begin < pivot) {
         const std::uint32_t products = bits_below(pivot) & ~bits_below(begin);
         const bool is_product = (products >> lane_ & 1u) != 0;
-        const Scalar factor = is_product ? row_.values.get(ctx, own_.slot) : Scalar{};
+        const Scalar factor = is_product ? row_.get(ctx, own_.slot) : Scalar{};
         this->wait(ctx, warp, products);
         const Scalar product = is_product ? factor * conjugate(own_.seen.value()) : Scalar{};
         carried_ = carried_ + simt::reduce(warp, product, lanes, simt::plus{});
@@ -112,14 +111,14 @@ class warp_row : operand_batches<Method, Scalar, Index, Offset, 32> {
       const std::uint32_t solved_here = bits_below(end) & ~bits_below(pivot);
       const bool is_solved = (solved_here >> lane_ & 1u) != 0;
       const Index slot = is_solved ? static_cast<Index>(-1 - own_.slot) : Index{0};
-      Scalar value = is_solved ? row_.values.get(ctx, slot) : Scalar{};
+      Scalar value = is_solved ? row_.get(ctx, slot) : Scalar{};
       value = lane_ == pivot ? value - carried_ : value;
       const Offset target = is_solved ? row_.target(ctx, p, slot) : Offset{0};
       this->wait(ctx, warp, solved_here);
       value = value * own_.seen.value();
       if (is_solved) {  // other rows may use it before this row is complete
         flag::publish(ctx, flag::address(p.factors, target), value);
-        row_.values.set(ctx, slot, value);
+        row_.set(ctx, slot, value);
         found_.add(value, false);
       }
       warp.sync();

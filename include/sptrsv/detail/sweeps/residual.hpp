@@ -2,7 +2,6 @@
 // The right-hand sides of sweeps: b minus the product with one strict triangle of A.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
