@@ -16,7 +16,6 @@
 #include <optional>
 #include <sstream>
 #include <string>
-#include <system_error>
 
 #include "sptrsv/detail/papers/scheme/pattern_hash.hpp"
 #include "sptrsv/scheme/text.hpp"
@@ -76,15 +75,6 @@ inline std::string hexadecimal(std::uint64_t v) {
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(v));
   return text.data();
-}
-
-/// Reads a number that is the whole text, whatever the locale. `base`: of an integer. Returns whether it is
-/// one.
-template <class Number, class... Base>
-bool read_number(const std::string& text, Number& value, Base... base) {
-  const char* const last = text.data() + text.size();
-  const std::from_chars_result read = std::from_chars(text.data(), last, value, base...);
-  return read.ec == std::errc() && read.ptr == last;
 }
 
 /// Returns the FNV-1a hash of a text.
@@ -155,8 +145,8 @@ inline scheme_plan parse_scheme_plan(const std::string& text) {
   if (sum != schemes::hexadecimal(schemes::checksum(text.substr(0, summed))) || !lines.at_end()) {
     lines.fail("its checksum is wrong");
   }
-  if (pattern.size() != 16 || !schemes::read_number(pattern, plan.key.pattern, 16) ||
-      !schemes::read_number(milliseconds, plan.milliseconds)) {
+  if (pattern.size() != 16 || !detail::read_number(pattern, plan.key.pattern, 16) ||
+      !detail::read_number(milliseconds, plan.milliseconds)) {
     lines.fail("a number is malformed");
   }
   plan.use = parse_scheme(use);

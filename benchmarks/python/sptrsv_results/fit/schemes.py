@@ -272,7 +272,8 @@ def packed(value: float) -> str:
     shift = 3 - int(exponent)
     if not 0 <= shift < 62**3:
         raise ValueError(f"{value} is too large for the table")
-    return triple(20000 * min(shift, 10) + 10000 + int(mantissa.replace(".", ""))) + (triple(shift) if shift > 9 else "")
+    code = triple(20000 * min(shift, 10) + 10000 + int(mantissa.replace(".", "")))
+    return code + (triple(shift) if shift > 9 else "")
 
 
 def header(model: Model, schemes: Sequence[str], origin: str, width: int = 240) -> str:
@@ -285,8 +286,8 @@ def header(model: Model, schemes: Sequence[str], origin: str, width: int = 240) 
     widths = [len(model.mean)] + [biases.shape[1] for biases in model.biases]
     parts = [
         "// SPDX-License-Identifier: Apache-2.0",
-        "// The constants of the model of policy::scheme. Written by `python3 benchmarks/python train-schemes`, read by",
-        f"// trained_model. {origin}",
+        "// The constants of the model of policy::scheme. Written by `python3 benchmarks/python train-schemes`, read",
+        f"// by trained_model. {origin}",
         "// clang-format off",
         "#pragma once",
         "",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The constants of the model of policy::scheme. Written by `python3 benchmarks/python train-schemes`, read by
-// trained_model. 425 systems on NVIDIA H200.
+// The constants of the model of policy::scheme. Written by `python3 benchmarks/python train-schemes`, read
+// by trained_model. 425 systems on NVIDIA H200.
 // clang-format off
 #pragma once
 
