@@ -199,13 +199,13 @@ ERRORS = (
         "sync_free_column does not reset a sum",
         "reset",
         "sync_free_column",
-        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.far.restore_sum(ctx, i, mine);", ""),
+        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.buffers.restore_sum(ctx, i, mine);", ""),
     ),
     error(
         "sync_free_column does not reset a counter",
         "reset",
         "sync_free_column",
-        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.far.restore_count(ctx, i, outside);", ""),
+        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.buffers.restore_count(ctx, i, outside);", ""),
     ),
     error(
         "sync_free_column counts the next block's first row as its own",
@@ -271,8 +271,8 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "ctx.load_relaxed(p.unknowns.counts + wid)",
-            "ctx.load_relaxed(p.unknowns.counts + (wid > 0 ? wid - 1 : wid))",
+            "ctx.load_relaxed(p.buffers.counts + wid)",
+            "ctx.load_relaxed(p.buffers.counts + (wid > 0 ? wid - 1 : wid))",
         ),
     ),
     error(
@@ -281,9 +281,9 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "p.unknowns.counts + j",
-            "p.unknowns.counts + unknown_.wid",
-            within="ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 28",
+            "p.buffers.counts + j",
+            "p.buffers.counts + unknown_.wid",
+            within="ctx.reduce_add(p.buffers.counts + j, Index{1}); });  // line 28",
         ),
     ),
     error(
@@ -292,18 +292,18 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "ctx.store(p.unknowns.value(unknown_.wid, first + tile.rank()), x);",
+            "ctx.store(p.buffers.value(unknown_.wid, first + tile.rank()), x);",
             "",
         ),
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
             "column_.for_each(ctx, 0,\n                     [&](Index j, Scalar) { "
-            "ctx.reduce_add(p.unknowns.counts + j, Index{1}); });",
-            "column_.for_each(ctx, 0, [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); }); "
+            "ctx.reduce_add(p.buffers.counts + j, Index{1}); });",
+            "column_.for_each(ctx, 0, [&](Index j, Scalar) { ctx.reduce_add(p.buffers.counts + j, Index{1}); }); "
             "if (unknown_.finishes(p, 0, tile.rank())) "
-            "{ ctx.store(p.unknowns.value(unknown_.wid, tile.rank()), x); }",
+            "{ ctx.store(p.buffers.value(unknown_.wid, tile.rank()), x); }",
             within="column_.for_each(ctx, 0,\n                     [&](Index j, Scalar) { "
-            "ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 28",
+            "ctx.reduce_add(p.buffers.counts + j, Index{1}); });  // line 28",
         ),
     ),
     error(
@@ -312,7 +312,7 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "p.unknowns.restore_sum(ctx, unknown_.wid, first + tile.rank());",
+            "p.buffers.restore_sum(ctx, unknown_.wid, first + tile.rank());",
             "",
         ),
     ),
@@ -322,7 +322,7 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "p.unknowns.restore_count(ctx, wid, solve.in_degree());",
+            "p.buffers.restore_count(ctx, wid, solve.in_degree());",
             "",
         ),
     ),

@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/papers/row_wise/row_wise_system.hpp"
+#include "sptrsv/detail/papers/paper_system.hpp"
 
 namespace sptrsv::detail::block {
 
 /// Parameters of the system, and the sums of the squares.
 template <class Scalar, class Index, class Offset>
 struct block_params {
-  row_wise::system_params<Scalar, Index, Offset> whole;  ///< row_offsets holds the rows of all parts
+  paper_system<Scalar, Index, Offset> whole;  ///< offsets holds the rows of all parts
   /// By solve index; column-major, size x right-hand sides: what the squares have added for a row so far.
   /// Null: there are no squares.
   Scalar* sums;
@@ -24,14 +24,13 @@ struct triangle_rows {
   using scalar = Scalar;
   using index = Index;
   using offset = Offset;
-  using flag = value_flag<Scalar>;
-  using row = typename row_wise::system_params<Scalar, Index, Offset>::row;
+  using row = typename paper_system<Scalar, Index, Offset>::row;
 
   const block_params<Scalar, Index, Offset>& p;
-  std::int64_t offsets;  ///< index of row 0 in row_offsets; may be negative
+  std::int64_t offsets;  ///< index of row 0 in whole.offsets; may be negative
   bool has_sums;         ///< true if squares have added to the rows' sums
   const double_buffer<Scalar>& buffers = p.whole.buffers;
-  const Index* columns = p.whole.columns;
+  const Index* columns = p.whole.indices;
   const Scalar* values = p.whole.values;
   const dense_view<Scalar>& x = p.whole.x;
 
@@ -46,7 +45,7 @@ struct triangle_rows {
 
   template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index) const {
-    return p.whole.open(ctx, solve_index, p.whole.row_offsets + offsets + solve_index);
+    return p.whole.open(ctx, solve_index, p.whole.offsets + offsets + solve_index);
   }
 
   /// Returns alpha b minus the sum of the squares, and sets the sum to zero. Call it once per row and

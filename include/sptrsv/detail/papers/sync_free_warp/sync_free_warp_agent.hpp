@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/papers/row_wise/row_wise_system.hpp"
+#include "sptrsv/detail/papers/paper_system.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
@@ -32,7 +32,7 @@ template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int rows_per_block = block_threads / 32;
-  using params = row_wise::system_params<Scalar, Index, Offset>;
+  using params = paper_system<Scalar, Index, Offset>;
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
 
@@ -89,7 +89,7 @@ struct agent {
                                           Offset e, Offset end, std::int64_t first,
                                           array_of<Scalar, Columns>& sums) {
     const bool present = e < end;
-    const std::int64_t column = present ? ctx.load_constant(p.columns + e) : 0;
+    const std::int64_t column = present ? ctx.load_constant(p.indices + e) : 0;
     const Scalar value = present ? ctx.load_constant(p.values + e) : Scalar{};
     stored_addresses<word, Columns> addresses;
     polled_batch<flag, Columns> components;
@@ -123,7 +123,7 @@ struct agent {
     array_of<const word*, Entries, Columns> addresses;
     polled_batch<flag, Entries * Columns> components;
     for (int i = 0; i < Entries; ++i) {
-      const std::int64_t column = ctx.load_constant(p.columns + e + 32 * i);
+      const std::int64_t column = ctx.load_constant(p.indices + e + 32 * i);
       values[i] = ctx.load_constant(p.values + e + 32 * i);
       for (int k = 0; k < Columns; ++k) {
         addresses[i][k] = component(p, half, first, k, column);
