@@ -187,8 +187,8 @@ class system_builder {
       first_warps.resize(at(made.blocks) + 1);
       const auto found = make_buffer<std::int64_t>(made.blocks + 1, on_, memory_.kept);
       simt::for_each(on_, made.blocks + 1,
-                     count_below_each<Index, std::int64_t>{made.warps.first.data(), made.warps.count,
-                                                           bounds.bounds, found.data()});
+                     count_below_each<Index, array_kernels::element_of<std::int64_t>, std::int64_t>{
+                         made.warps.first.data(), made.warps.count, {bounds.bounds}, found.data()});
       on_.download(first_warps.data(), found.data(), found.bytes());
     }
     for (std::size_t block = 0; block + 1 < first_warps.size(); ++block) {

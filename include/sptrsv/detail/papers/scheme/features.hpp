@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
+#include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
@@ -86,10 +87,8 @@ system_features features_of(const device_triangle<Index, Offset>& t, const devic
   const auto squares = make_buffer<std::int64_t>(t.size + 1, on, resource);
   const auto dependencies = make_buffer<std::int64_t>(t.size + 1, on, resource);
   const auto total = [&](const buffer<std::int64_t>& terms) {
-    std::int64_t sum = 0;
     on.exclusive_scan(terms.data(), terms.data(), t.size + 1, resource);
-    on.download(&sum, terms.data() + t.size, sizeof(sum));
-    return static_cast<double>(sum);
+    return static_cast<double>(last_of(terms, on));
   };
   using measure = measure_features<Index, Offset>;
   simt::for_each(on, t.size + 1,
