@@ -362,8 +362,8 @@ ERRORS = (
         "level_set",
         Edit(
             D + "papers/level_set/level_set_agent.hpp",
-            "add_words(ctx, p.x + (first + k) * p.size + row, Scalar{} - value * solved[k]);",
-            "Scalar* const to = p.x + (first + k) * p.size + row; ctx.store(to, ctx.load(to) - value * solved[k]);",
+            "add_words(ctx, sum, Scalar{} - value * solved[k]);",
+            "ctx.store(sum, ctx.load(sum) - value * solved[k]);",
         ),
     ),
     # The block policies.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements that are marked: how many there are before each element, and runs that begin with a marked one.
+// Finds where runs of consecutive elements begin.
 #pragma once
 
 #include <cstdint>
@@ -17,39 +17,19 @@ struct runs {
   buffer<Index> first;  ///< count + 1; empty if there are no elements
 };
 
-/// Writes 1 for the elements that are marked, and 0 for the others. Runs once per element and once for the
-/// end.
-template <class Count, class Marked>
-struct write_marks {
-  Marked is_marked;
+/// Marks the elements at which a run starts with 1. Runs once per element and once for the end.
+template <class Index, class Starts>
+struct mark_starts {
+  Starts starts;
   std::int64_t size;
-  Count* marks;  ///< output by element, size + 1
+  Index* numbers;  ///< output by element, size + 1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const bool marked = i < size && is_marked(ctx, i);
-    ctx.store(marks + i, marked ? Count{1} : Count{0});
+    const bool first = i < size && starts(ctx, i);
+    ctx.store(numbers + i, first ? Index{1} : Index{0});
   }
 };
-
-/// Returns how many elements are marked before each element, and in all. An element i is marked if
-/// `is_marked(ctx, i)` returns true.
-template <class Count, class Marked, class Executor>
-buffer<Count> count_marked(std::int64_t size, const Marked& is_marked, const Executor& on,
-                           memory_resource& resource) {
-  auto before = make_buffer<Count>(size + 1, on, resource);
-  simt::for_each(on, size + 1, write_marks<Count, Marked>{is_marked, size, before.data()});
-  on.exclusive_scan(before.data(), before.data(), size + 1, resource);
-  return before;
-}
-
-/// Returns the last element. Synchronises.
-template <class T, class Executor>
-T last_of(const buffer<T>& values, const Executor& on) {
-  T last{};
-  on.download(&last, values.data() + values.size() - 1, sizeof(last));
-  return last;
-}
 
 /// Writes the first element of each run. Runs once per element.
 template <class Index>
@@ -80,9 +60,13 @@ runs<Index> make_runs(std::int64_t size, const Starts& starts, const Executor& o
   if (size == 0) {
     return made;
   }
-  const auto numbers = count_marked<Index>(size, starts, on, memory.scratch);
-  made.count = last_of(numbers, on);
-  made.first = make_buffer<Index>(made.count + 1, on, memory.kept);
+  const auto numbers = make_buffer<Index>(size + 1, on, memory.scratch);
+  simt::for_each(on, size + 1, mark_starts<Index, Starts>{starts, size, numbers.data()});
+  on.exclusive_scan(numbers.data(), numbers.data(), size + 1, memory.scratch);
+  Index count = 0;
+  on.download(&count, numbers.data() + size, sizeof(count));
+  made.count = count;
+  made.first = make_buffer<Index>(count + 1, on, memory.kept);
   simt::for_each(on, size, row_starts<Index>{size, numbers.data(), made.first.data()});
   return made;
 }

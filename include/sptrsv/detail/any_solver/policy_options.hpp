@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -170,7 +172,8 @@ std::string set_option(T& member, std::string_view text) {
     return names;
   } else {
     T value{};
-    if (!read_number(text, value)) {
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc() || end != text.data() + text.size()) {
       return std::is_integral_v<T> ? "an integer" : "a number";
     }
     member = value;

@@ -108,10 +108,10 @@ class paper_engine {
 
   /// Enqueues `ForOne`, or `ForSeveral` for several right-hand sides. Its parameters are the system and
   /// `more`.
-  template <class ForOne, class ForSeveral, class... More>
-  void launch_solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
+  template <class ForOne, class ForSeveral, class Buffers, class... More>
+  void launch_solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Buffers& buffers,
                     const Executor& on, const More&... more) const {
-    const auto own = system(alpha, b, x, scratch.buffers());
+    const auto own = system(alpha, b, x, buffers);
     if (x.columns == 1) {
       on.template launch<ForOne>(blocks_, {own, more...});
     } else {

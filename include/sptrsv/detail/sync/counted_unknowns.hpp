@@ -83,7 +83,7 @@ class counted_storage {
   }
 
   /// Returns the arrays for the parameters of a kernel.
-  [[nodiscard]] counted_unknowns<Scalar, Index> buffers() const {
+  [[nodiscard]] counted_unknowns<Scalar, Index> unknowns() const {
     return {counts_.data(), values_.data(), stride_, state_.data()};
   }
 

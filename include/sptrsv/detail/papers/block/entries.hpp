@@ -141,16 +141,14 @@ class part_entries {
   void measure(std::vector<part>& parts, const Executor& on, const analysis_memory& memory) {
     const auto count = static_cast<std::size_t>(parts_) + 1;
     const buffer<Offset> found(count, memory.scratch, on.stream());
-    std::vector<Offset> entries_before(count);
-    rows_before_.resize(count);
     count_below(parts_ + 1, {0, static_cast<entry_key>(size_)}, found.data(), on);
-    on.download(entries_before.data(), found.data(), found.bytes());
+    const std::vector<Offset> entries_before = download_array(found, on);
     row_starts_ = make_runs<Offset>(entries_, starts_with_key{sorted_.data()}, on, memory.all_scratch());
     const buffer<Offset> rows_before(count, memory.scratch, on.stream());
     simt::for_each(on, parts_ + 1,
                    count_below_each<Offset, array_kernels::element_of<Offset>, Offset>{
                        row_starts_.first.data(), row_starts_.count, {found.data()}, rows_before.data()});
-    on.download(rows_before_.data(), rows_before.data(), rows_before.bytes());
+    rows_before_ = download_array(rows_before, on);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       part& p = parts[i];
       const std::int64_t entries = entries_before[i + 1] - entries_before[i];

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
+#include "sptrsv/detail/analysis/marked.hpp"
 #include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
@@ -37,15 +38,6 @@ struct device_bounds {
     return block == blocks - 1 ? size : static_cast<std::int64_t>(ctx.load_constant(bounds + block + 1));
   }
 };
-
-/// Returns the bounds in device memory.
-template <class Executor>
-buffer<std::int64_t> upload(const std::vector<std::int64_t>& bounds, const Executor& on,
-                            memory_resource& resource) {
-  buffer<std::int64_t> there(bounds.size(), resource, on.stream());
-  on.upload(there.data(), bounds.data(), there.bytes());
-  return there;
-}
 
 /// Says whether the column of an entry lies in the block of its row.
 template <class Index, class Offset>

@@ -48,88 +48,67 @@ SPTRSV_DEVICE void finish(Context& ctx, const system_params<Scalar, Index, Offse
   }
 }
 
-/// LEVR: solves row `r` with the lanes of `tile`. One sweep over the row solves `Columns` right-hand sides of
-/// `column_count`.
+/// Solves unknown `r` with the lanes of `tile`. One sweep over its row or column solves `Columns` right-hand
+/// sides of `column_count`. A lane takes every Lanes-th entry.
 ///
-///   1. Multiply the entries with the solved components; a lane takes every Lanes-th entry.
+/// LEVR:
+///   1. Multiply the entries of the row with the solved components.
 ///   2. Add the lanes' sums in a butterfly of fixed order.
 ///   3. Lane k % Lanes computes x = (alpha b - sum) / pivot of right-hand side first + k.
-template <int Columns, class Context, class Tile, class Scalar, class Index, class Offset>
-SPTRSV_DEVICE void solve_row(Context& ctx, const Tile& tile, const system_params<Scalar, Index, Offset>& p,
-                             std::int64_t r, std::int64_t column_count) {
-  const Offset begin = ctx.load_constant(p.offsets + r);
-  const Offset end = ctx.load_constant(p.offsets + r + 1);
-  const Scalar pivot =
-      p.diagonal != nullptr ? ctx.load_constant(p.diagonal + r) : pivot_divisor<Scalar>::one();
-  for (std::int64_t first = 0; first < column_count; first += Columns) {
-    array_of<Scalar, Columns> sums = {};
-    for (Offset e = begin + static_cast<Offset>(tile.rank()); e < end;
-         e += static_cast<Offset>(Tile::lanes)) {
-      const std::int64_t column = ctx.load_constant(p.indices + e);
-      const Scalar value = ctx.load_constant(p.values + e);
-      for (int k = 0; k < Columns; ++k) {
-        if (first + k < column_count) {
-          sums[k] = sums[k] + value * ctx.load(p.x + (first + k) * p.size + column);
-        }
-      }
-    }
-    for (int k = 0; k < Columns; ++k) {
-      const Scalar sum = simt::reduce(tile, sums[k], Tile::lanes, simt::plus{});
-      if (tile.rank() == k % Tile::lanes && first + k < column_count) {
-        Scalar* const component = p.x + (first + k) * p.size + r;
-        finish(ctx, p, r, component, divide(ctx.load(component) - sum, pivot));
-      }
-    }
-  }
-}
-
-/// LEVC: solves component `c` with the lanes of `tile`. One sweep over the column solves `Columns` right-hand
-/// sides of `column_count`.
 ///
+/// LEVC:
 ///   1. Lane k % Lanes divides right-hand side first + k by the pivot and shuffles the solution to the tile.
-///   2. Subtract value * x from the component of each row that the column has an entry in; a lane takes every
-///      Lanes-th entry. Other tiles may update the same component at the same time, so updates are atomic.
-template <int Columns, class Context, class Tile, class Scalar, class Index, class Offset>
-SPTRSV_DEVICE void solve_column(Context& ctx, const Tile& tile, const system_params<Scalar, Index, Offset>& p,
-                                std::int64_t c, std::int64_t column_count) {
-  const Offset begin = ctx.load_constant(p.offsets + c);
-  const Offset end = ctx.load_constant(p.offsets + c + 1);
-  const Scalar pivot =
-      p.diagonal != nullptr ? ctx.load_constant(p.diagonal + c) : pivot_divisor<Scalar>::one();
-  for (std::int64_t first = 0; first < column_count; first += Columns) {
-    array_of<Scalar, Columns> solved;
-    for (int k = 0; k < Columns; ++k) {
-      Scalar x{};
-      if (tile.rank() == k % Tile::lanes && first + k < column_count) {
-        Scalar* const component = p.x + (first + k) * p.size + c;
-        x = divide(load_words_relaxed(ctx, component), pivot);
-        finish(ctx, p, c, component, x);
-      }
-      solved[k] = tile.shuffle(x, k % Tile::lanes);
-    }
-    for (Offset e = begin + static_cast<Offset>(tile.rank()); e < end;
-         e += static_cast<Offset>(Tile::lanes)) {
-      const std::int64_t row = ctx.load_constant(p.indices + e);
-      const Scalar value = ctx.load_constant(p.values + e);
-      for (int k = 0; k < Columns; ++k) {
-        if (first + k < column_count) {
-          add_words(ctx, p.x + (first + k) * p.size + row, Scalar{} - value * solved[k]);
-        }
-      }
-    }
-  }
-}
-
-/// Solves unknown `r` by rows (LEVR) or by columns (LEVC).
+///   2. Subtract value * x from the component of each row that the column has an entry in. Other tiles may
+///      update the same component at the same time, so updates are atomic.
 template <policy::orientation By, int Columns, class Context, class Tile, class Scalar, class Index,
           class Offset>
 SPTRSV_DEVICE void solve_unknown(Context& ctx, const Tile& tile,
                                  const system_params<Scalar, Index, Offset>& p, std::int64_t r,
                                  std::int64_t column_count) {
-  if constexpr (By == policy::orientation::rows) {
-    solve_row<Columns>(ctx, tile, p, r, column_count);
-  } else {
-    solve_column<Columns>(ctx, tile, p, r, column_count);
+  const Offset begin = ctx.load_constant(p.offsets + r);
+  const Offset end = ctx.load_constant(p.offsets + r + 1);
+  const Scalar pivot =
+      p.diagonal != nullptr ? ctx.load_constant(p.diagonal + r) : pivot_divisor<Scalar>::one();
+  for (std::int64_t first = 0; first < column_count; first += Columns) {
+    const auto is_finished_here = [&](int k) {
+      return tile.rank() == k % Tile::lanes && first + k < column_count;
+    };
+    const auto for_each_entry = [&](const auto& visit) {
+      for (Offset e = begin + static_cast<Offset>(tile.rank()); e < end;
+           e += static_cast<Offset>(Tile::lanes)) {
+        const std::int64_t index = ctx.load_constant(p.indices + e);
+        const Scalar value = ctx.load_constant(p.values + e);
+        for (int k = 0; k < Columns; ++k) {
+          if (first + k < column_count) {
+            visit(k, p.x + (first + k) * p.size + index, value);
+          }
+        }
+      }
+    };
+    if constexpr (By == policy::orientation::rows) {
+      array_of<Scalar, Columns> sums = {};
+      for_each_entry([&](int k, const Scalar* x, Scalar value) { sums[k] = sums[k] + value * ctx.load(x); });
+      for (int k = 0; k < Columns; ++k) {
+        const Scalar sum = simt::reduce(tile, sums[k], Tile::lanes, simt::plus{});
+        if (is_finished_here(k)) {
+          Scalar* const component = p.x + (first + k) * p.size + r;
+          finish(ctx, p, r, component, divide(ctx.load(component) - sum, pivot));
+        }
+      }
+    } else {
+      array_of<Scalar, Columns> solved;
+      for (int k = 0; k < Columns; ++k) {
+        Scalar x{};
+        if (is_finished_here(k)) {
+          Scalar* const component = p.x + (first + k) * p.size + r;
+          x = divide(load_words_relaxed(ctx, component), pivot);
+          finish(ctx, p, r, component, x);
+        }
+        solved[k] = tile.shuffle(x, k % Tile::lanes);
+      }
+      for_each_entry(
+          [&](int k, Scalar* sum, Scalar value) { add_words(ctx, sum, Scalar{} - value * solved[k]); });
+    }
   }
 }
 

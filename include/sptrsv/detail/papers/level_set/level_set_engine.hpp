@@ -3,6 +3,7 @@
 // launches as CUDA graphs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -89,12 +90,10 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   }
 
   void describe(solver_info& info, const Executor& on) const {
-    std::int64_t wide = 0;
-    for (const level_set::segment& s : segments_) {
-      wide += s.narrow ? 0 : 1;
-    }
+    const std::int64_t narrow = std::count_if(segments_.begin(), segments_.end(),
+                                              [](const level_set::segment& s) { return s.narrow; });
+    const std::int64_t wide = static_cast<std::int64_t>(segments_.size()) - narrow;
     this->describe_system(info, on);
-    const std::int64_t narrow = static_cast<std::int64_t>(segments_.size()) - wide;
     info.kernels.resize(4);
     info.kernels[0].text = std::string("gather_rhs, for levels by ") + (by_rows() ? "rows" : "columns");
     info.kernels[1].text = std::to_string(wide) + " launches of one wide level";
@@ -114,20 +113,15 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   [[nodiscard]] bool is_recorded() const { return policy_.launches == policy::level_launches::fused; }
 
   void plan(const Executor& on, memory_resource& resource) {
-    const auto levels = static_cast<std::size_t>(levels_.count);
-    const buffer<std::int64_t> longest(levels, resource, on.stream());
+    const auto longest = make_buffer<std::int64_t>(levels_.count, on, resource);
     on.fill_bytes(longest.data(), 0, longest.bytes());
     simt::for_each(
         on, triangle_.size,
         level_set::measure_levels<Index, Offset>{triangle_.row_offsets.data(), levels_.level_offsets.data(),
                                                  levels_.count, longest.data()});
-    std::vector<Index> offsets(levels + 1);
-    std::vector<std::int64_t> longest_rows(levels);
-    on.download(offsets.data(), levels_.level_offsets.data(), levels_.level_offsets.bytes());
-    on.download(longest_rows.data(), longest.data(), longest.bytes());
-    level_set::level_plan made = level_set::make_plan<Tuning>(offsets, longest_rows, is_recorded());
-    level_lanes_ = buffer<std::int32_t>(levels, resource, on.stream());
-    on.upload(level_lanes_.data(), made.level_lanes.data(), level_lanes_.bytes());
+    level_set::level_plan made = level_set::make_plan<Tuning>(download_array(levels_.level_offsets, on),
+                                                              download_array(longest, on), is_recorded());
+    level_lanes_ = upload(made.level_lanes, on, resource);
     segments_ = std::move(made.segments);
   }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
-#include "sptrsv/detail/analysis/runs.hpp"
+#include "sptrsv/detail/analysis/marked.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
@@ -33,10 +33,6 @@ struct system_features {
   [[nodiscard]] std::array<double, count> values() const {
     return {rows,       entries,   row_mean,        row_max, row_variation,
             level_mean, level_max, level_variation, levels,  dependency};
-  }
-  static constexpr std::array<const char*, count> names() {
-    return {"m",    "nnz",      "rnnz",     "rnnz_max",  "rnnz_cov",
-            "lnnz", "lnnz_max", "lnnz_cov", "level_num", "dep_dist"};
   }
 };
 
@@ -105,8 +101,7 @@ system_features features_of(const device_triangle<Index, Offset>& t, const devic
   simt::for_each(on, levels.count + 1,
                  array_kernels::take_in_order<std::int64_t, Index>{
                      lengths.data(), levels.level_offsets.data(), level_entries.data()});
-  std::vector<std::int64_t> before(level_entries.size());
-  on.download(before.data(), level_entries.data(), level_entries.bytes());
+  const std::vector<std::int64_t> before = download_array(level_entries, on);
   double level_squares = 0;
   for (std::size_t level = 0; level + 1 < before.size(); ++level) {
     const auto entries = static_cast<double>(before[level + 1] - before[level]);

@@ -74,11 +74,10 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
   simt::for_each(on, solve_indices,
                  measure_nodes<Index, Offset>{t.row_offsets.data(), groups.first.data(), groups.rows.data(),
                                               loads.data()});
-  std::vector<std::int64_t> by_solve_index(loads.size());
-  on.download(by_solve_index.data(), loads.data(), loads.bytes());
+  const std::vector<std::int64_t> by_slot = download_array(loads, on);
   facts.loads.assign(count, 0);
-  for (std::size_t k = 0; k < by_solve_index.size(); ++k) {
-    facts.loads[k / static_cast<std::size_t>(groups.sub_warps)] += by_solve_index[k];
+  for (std::size_t k = 0; k < by_slot.size(); ++k) {
+    facts.loads[k / static_cast<std::size_t>(groups.sub_warps)] += by_slot[k];
   }
   if (with_parents) {
     const device_triangle<Index, Offset>& edges = graph.nodes_are_rows() ? t : graph.edges;
@@ -87,10 +86,8 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
     simt::for_each(on, edges.entries(),
                    find_parents<Index, Offset>{edges.size, edges.row_offsets.data(), edges.columns.data(),
                                                groups.group_of_node.data(), parents.data()});
-    std::vector<Index> parent(parents.size());
-    std::vector<Index> group(parents.size());
-    on.download(parent.data(), parents.data(), parents.bytes());
-    on.download(group.data(), groups.group_of_node.data(), groups.group_of_node.bytes());
+    const std::vector<Index> parent = download_array(parents, on);
+    const std::vector<Index> group = download_array(groups.group_of_node, on);
     facts.parents_of.resize(count);
     for (std::size_t node = 0; node < parent.size(); ++node) {
       if (parent[node] >= 0) {

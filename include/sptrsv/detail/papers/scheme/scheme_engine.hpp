@@ -215,10 +215,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
       first.insert(first.end(), made.first.begin(), made.first.end());
       queue.insert(queue.end(), made.queue.begin(), made.queue.end());
     }
-    queue_first_ = buffer<Index>(first.size(), resource, on.stream());
-    queue_ = buffer<Index>(queue.size(), resource, on.stream());
-    on.upload(queue_first_.data(), first.data(), queue_first_.bytes());
-    on.upload(queue_.data(), queue.data(), queue_.bytes());
+    queue_first_ = upload(first, on, resource);
+    queue_ = upload(queue, on, resource);
   }
 
   /// Enqueues launch `i`. `buffers`: how components are handed on.

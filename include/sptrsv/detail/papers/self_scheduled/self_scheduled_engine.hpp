@@ -61,7 +61,7 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
     const self_scheduled::system_params<Scalar, Index, Offset> p{
-        this->system(alpha, b, x, scratch.buffers()), columns_.column_offsets.data(), columns_.rows.data(),
+        this->system(alpha, b, x, scratch.unknowns()), columns_.column_offsets.data(), columns_.rows.data(),
         in_degrees_.total.data()};
     with_constant(by_rows_, [&](auto rows) {
       with_constant(lanes_ == 32, [&](auto wide) {

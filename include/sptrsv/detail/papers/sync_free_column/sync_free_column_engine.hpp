@@ -36,8 +36,8 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    this->template launch_solve<for_one, for_several>(alpha, b, x, scratch, on, in_degrees_.total.data(),
-                                                      in_degrees_.inside.data());
+    this->template launch_solve<for_one, for_several>(alpha, b, x, scratch.unknowns(), on,
+                                                      in_degrees_.total.data(), in_degrees_.inside.data());
   }
 
   void describe(solver_info& info, const Executor& on) const {

@@ -37,7 +37,7 @@ class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Execu
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    this->template launch_solve<for_one, for_several>(alpha, b, x, scratch, on, tasks_.count,
+    this->template launch_solve<for_one, for_several>(alpha, b, x, scratch.buffers(), on, tasks_.count,
                                                       tasks_.first.data());
   }
 

@@ -52,10 +52,10 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
     if (shares_) {
-      this->template launch_solve<shared_for_one, shared_for_several>(alpha, b, x, scratch, on, tasks_.count,
-                                                                      tasks_.first.data());
+      this->template launch_solve<shared_for_one, shared_for_several>(alpha, b, x, scratch.buffers(), on,
+                                                                      tasks_.count, tasks_.first.data());
     } else {
-      this->template launch_solve<for_one, for_several>(alpha, b, x, scratch, on);
+      this->template launch_solve<for_one, for_several>(alpha, b, x, scratch.buffers(), on);
     }
   }
 
