@@ -38,7 +38,12 @@ ERRORS = (
         "sync_free_warp resets its own buffer",
         "parity",
         "sync_free_warp",
-        Edit(D + "papers/sync_free_warp/sync_free_warp_agent.hpp", "start.half ^ 1u", "start.half"),
+        Edit(
+            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
+            "start.half ^ 1u",
+            "start.half",
+            within="start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank(), 32",
+        ),
     ),
     error(
         "the numbers of right-hand sides to reset are swapped",
@@ -129,7 +134,12 @@ ERRORS = (
         "rows that share a warp reset the buffer that they write",
         "parity",
         "sync_free_warp",
-        Edit(D + "papers/sync_free_warp/shared_rows.hpp", "start.half ^ 1u", "start.half"),
+        Edit(
+            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
+            "start.half ^ 1u",
+            "start.half",
+            within="start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank() % lanes, lanes",
+        ),
     ),
     # sync_free_thread and sync_free_fused
     error(
@@ -395,7 +405,7 @@ ERRORS = (
         "the sum of a row's squares is not reset",
         "reset",
         "block",
-        Edit(D + "papers/block/triangle_rows.hpp", "ctx.store(sum, Scalar{});", ""),
+        Edit(D + "papers/block/block_rows.hpp", "ctx.store(sum, Scalar{});", ""),
     ),
     error("the mask of wide rows has a wrong bit", "lanes", "block", Edit(BLOCK, "1u << bit % 32", "1u << bit % 16")),
     error(
@@ -408,7 +418,7 @@ ERRORS = (
         "the last lane's row is not shared by the warp",
         "lanes",
         "block",
-        Edit(D + "papers/block/gather.hpp", "warp.ballot(is_shared)", "warp.ballot(is_shared) & 0x7fffffffu"),
+        Edit(D + "papers/block/block_rows.hpp", "warp.ballot(is_shared)", "warp.ballot(is_shared) & 0x7fffffffu"),
     ),
     error(
         "a square stores its sum instead of adding it", "value", "block", Edit(BLOCK, "ctx.load(sum) + term", "term")

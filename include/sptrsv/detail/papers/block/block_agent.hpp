@@ -19,8 +19,7 @@
 
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/papers/block/block_plan.hpp"
-#include "sptrsv/detail/papers/block/gather.hpp"
-#include "sptrsv/detail/papers/block/triangle_rows.hpp"
+#include "sptrsv/detail/papers/block/block_rows.hpp"
 #include "sptrsv/detail/papers/row_wise/fused_rows.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 

@@ -37,6 +37,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
 
     void reset(const Executor&) {}  // each solve begins by setting x and the state
 
+    [[nodiscard]] level_set::level_buffers<Scalar> buffers() const { return {x.data(), state.data()}; }
     [[nodiscard]] std::uint32_t* status_flag() const { return &state.data()->status_flag; }
     [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t, const Executor& on) const {
       solve_state found;
@@ -74,19 +75,15 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const Executor& on) const {
     const std::int64_t components = triangle_.size * x.columns;
-    const Index* const rows = levels_.rows.data();
-    simt::for_each(on, components,
-                   level_set::gather_rhs<Scalar, Index>{triangle_.size, this->form_.reversed, rows, alpha, b,
-                                                        scratch.x.data(), scratch.state.data()});
+    const auto system = this->system(alpha, b, x, scratch.buffers());
+    simt::for_each(on, components, level_set::gather_rhs<Scalar, Index, Offset>{system});
     // A graph cannot be launched into a capture, so a capturing stream gets the launches themselves.
     if (!is_recorded() || on.is_capturing()) {
       enqueue_levels(x.columns == 1, scratch, on);
     } else {
       on.replay(x.columns == 1 ? scratch.one_rhs : scratch.many_rhs);
     }
-    simt::for_each(on, components,
-                   level_set::scatter_solution<Scalar, Index>{triangle_.size, this->form_.reversed, rows,
-                                                              scratch.x.data(), x});
+    simt::for_each(on, components, level_set::scatter_solution<Scalar, Index, Offset>{system});
   }
 
   void describe(solver_info& info, const Executor& on) const {
@@ -138,15 +135,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   }
   template <policy::orientation By, bool OneRhs, class Launcher>
   void enqueue_levels(const workspace& scratch, const Launcher& on) const {
-    level_set::system_params<Scalar, Index, Offset> p{};
-    p.size = triangle_.size;
-    p.offsets = triangle_.row_offsets.data();
-    p.indices = triangle_.columns.data();
-    p.values = this->values_.values();
-    p.diagonal = this->values_.diagonal();
-    p.substitution_indices = levels_.rows.data();
-    p.x = scratch.x.data();
-    p.state = scratch.state.data();
+    const auto p = this->system(Scalar{}, {}, {}, scratch.buffers());
     for (const level_set::segment& s : segments_) {
       if (s.narrow) {
         using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, OneRhs>;
@@ -163,7 +152,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   }
 
   template <policy::orientation By, int Lanes, bool OneRhs, class Launcher>
-  static void enqueue_wide(const level_set::system_params<Scalar, Index, Offset>& p,
+  static void enqueue_wide(const level_set::level_system<Scalar, Index, Offset>& p,
                            const level_set::segment& s, const Launcher& on) {
     using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, By, Lanes, OneRhs>;
     on.template launch<wide>(simt::block_count(s.last_row - s.first_row, wide::rows_per_block),

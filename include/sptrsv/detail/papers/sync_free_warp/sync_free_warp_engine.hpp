@@ -10,7 +10,6 @@
 #include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/detail/papers/row_wise/task_agent.hpp"
-#include "sptrsv/detail/papers/sync_free_warp/shared_rows.hpp"
 #include "sptrsv/detail/papers/sync_free_warp/sync_free_warp_agent.hpp"
 #include "sptrsv/policy/sync_free_warp.hpp"
 
