@@ -38,7 +38,12 @@ ERRORS = (
         "sync_free_warp resets its own buffer",
         "parity",
         "sync_free_warp",
-        Edit(D + "papers/sync_free_warp/sync_free_warp_agent.hpp", "start.half ^ 1u", "start.half"),
+        Edit(
+            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
+            "start.half ^ 1u",
+            "start.half",
+            within="start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank(), 32",
+        ),
     ),
     error(
         "the numbers of right-hand sides to reset are swapped",
@@ -129,7 +134,12 @@ ERRORS = (
         "rows that share a warp reset the buffer that they write",
         "parity",
         "sync_free_warp",
-        Edit(D + "papers/sync_free_warp/shared_rows.hpp", "start.half ^ 1u", "start.half"),
+        Edit(
+            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
+            "start.half ^ 1u",
+            "start.half",
+            within="start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank() % lanes, lanes",
+        ),
     ),
     # sync_free_thread and sync_free_fused
     error(
@@ -199,13 +209,13 @@ ERRORS = (
         "sync_free_column does not reset a sum",
         "reset",
         "sync_free_column",
-        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.far.restore_sum(ctx, i, mine);", ""),
+        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.buffers.restore_sum(ctx, i, mine);", ""),
     ),
     error(
         "sync_free_column does not reset a counter",
         "reset",
         "sync_free_column",
-        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.far.restore_count(ctx, i, outside);", ""),
+        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.buffers.restore_count(ctx, i, outside);", ""),
     ),
     error(
         "sync_free_column counts the next block's first row as its own",
@@ -271,8 +281,8 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "ctx.load_relaxed(p.unknowns.counts + wid)",
-            "ctx.load_relaxed(p.unknowns.counts + (wid > 0 ? wid - 1 : wid))",
+            "ctx.load_relaxed(p.buffers.counts + wid)",
+            "ctx.load_relaxed(p.buffers.counts + (wid > 0 ? wid - 1 : wid))",
         ),
     ),
     error(
@@ -281,9 +291,9 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "p.unknowns.counts + j",
-            "p.unknowns.counts + unknown_.wid",
-            within="ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 28",
+            "p.buffers.counts + j",
+            "p.buffers.counts + unknown_.wid",
+            within="ctx.reduce_add(p.buffers.counts + j, Index{1}); });  // line 28",
         ),
     ),
     error(
@@ -292,18 +302,18 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "ctx.store(p.unknowns.value(unknown_.wid, first + tile.rank()), x);",
+            "ctx.store(p.buffers.value(unknown_.wid, first + tile.rank()), x);",
             "",
         ),
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
             "column_.for_each(ctx, 0,\n                     [&](Index j, Scalar) { "
-            "ctx.reduce_add(p.unknowns.counts + j, Index{1}); });",
-            "column_.for_each(ctx, 0, [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); }); "
+            "ctx.reduce_add(p.buffers.counts + j, Index{1}); });",
+            "column_.for_each(ctx, 0, [&](Index j, Scalar) { ctx.reduce_add(p.buffers.counts + j, Index{1}); }); "
             "if (unknown_.finishes(p, 0, tile.rank())) "
-            "{ ctx.store(p.unknowns.value(unknown_.wid, tile.rank()), x); }",
+            "{ ctx.store(p.buffers.value(unknown_.wid, tile.rank()), x); }",
             within="column_.for_each(ctx, 0,\n                     [&](Index j, Scalar) { "
-            "ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 28",
+            "ctx.reduce_add(p.buffers.counts + j, Index{1}); });  // line 28",
         ),
     ),
     error(
@@ -312,7 +322,7 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "p.unknowns.restore_sum(ctx, unknown_.wid, first + tile.rank());",
+            "p.buffers.restore_sum(ctx, unknown_.wid, first + tile.rank());",
             "",
         ),
     ),
@@ -322,7 +332,7 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "p.unknowns.restore_count(ctx, wid, solve.in_degree());",
+            "p.buffers.restore_count(ctx, wid, solve.in_degree());",
             "",
         ),
     ),
@@ -362,8 +372,8 @@ ERRORS = (
         "level_set",
         Edit(
             D + "papers/level_set/level_set_agent.hpp",
-            "add_words(ctx, p.x + (first + k) * p.size + row, Scalar{} - value * solved[k]);",
-            "Scalar* const to = p.x + (first + k) * p.size + row; ctx.store(to, ctx.load(to) - value * solved[k]);",
+            "add_words(ctx, sum, Scalar{} - value * solved[k]);",
+            "ctx.store(sum, ctx.load(sum) - value * solved[k]);",
         ),
     ),
     # The block policies.
@@ -395,7 +405,7 @@ ERRORS = (
         "the sum of a row's squares is not reset",
         "reset",
         "block",
-        Edit(D + "papers/block/triangle_rows.hpp", "ctx.store(sum, Scalar{});", ""),
+        Edit(D + "papers/block/block_rows.hpp", "ctx.store(sum, Scalar{});", ""),
     ),
     error("the mask of wide rows has a wrong bit", "lanes", "block", Edit(BLOCK, "1u << bit % 32", "1u << bit % 16")),
     error(
@@ -408,7 +418,7 @@ ERRORS = (
         "the last lane's row is not shared by the warp",
         "lanes",
         "block",
-        Edit(D + "papers/block/gather.hpp", "warp.ballot(is_shared)", "warp.ballot(is_shared) & 0x7fffffffu"),
+        Edit(D + "papers/block/block_rows.hpp", "warp.ballot(is_shared)", "warp.ballot(is_shared) & 0x7fffffffu"),
     ),
     error(
         "a square stores its sum instead of adding it", "value", "block", Edit(BLOCK, "ctx.load(sum) + term", "term")

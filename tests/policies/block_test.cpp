@@ -102,7 +102,8 @@ TEST(BlockKernels, ThePapersTreeHasThePapersThresholds) {
   EXPECT_EQ(triangle(3, 20000), triangle_kernel::sync_free);
   EXPECT_EQ(triangle(3, 20001), triangle_kernel::serial);
   const auto square = [](std::int64_t per_row, std::int64_t empty_percent) {
-    return detail::block::paper_square({100, 100 - empty_percent, 100 * per_row});
+    return detail::block::square_by_thresholds<detail::block::paper_thresholds>(
+        {100, 100 - empty_percent, 100 * per_row});
   };
   EXPECT_EQ(square(12, 50), square_kernel::scalar_csr);
   EXPECT_EQ(square(12, 51), square_kernel::scalar_dcsr);
@@ -118,7 +119,7 @@ TEST(BlockKernels, ByTheFittedTreeOnlyADiagonalIsTakenAsALevelAndRowsOfSquaresCo
   EXPECT_EQ(triangle(500000, 2), triangle_kernel::sync_free);
   EXPECT_EQ(triangle(500000, 500000), triangle_kernel::sync_free);
   const auto square = [](std::int64_t entries, std::int64_t rows_with_entries) {
-    return detail::block::fitted_square<block_tuning>({100, rows_with_entries, entries});
+    return detail::block::square_by_thresholds<block_tuning>({100, rows_with_entries, entries});
   };
   EXPECT_EQ(square(1200, 60), square_kernel::scalar_csr);
   EXPECT_EQ(square(1201, 90), square_kernel::vector_csr);

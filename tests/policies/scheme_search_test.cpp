@@ -51,22 +51,6 @@ TEST_F(SchemeSearch, FindsTheSchemeThatTakesLeast) {
   EXPECT_EQ(found.measured.back().solves, 2);
 }
 
-TEST_F(SchemeSearch, SaysHowFarItIs) {
-  std::vector<scheme_progress> said;
-  how.progress = [&](const scheme_progress& p) {
-    said.push_back(p);
-    ASSERT_NE(p.best, nullptr);
-  };
-  const scheme_search_result found = search();
-  ASSERT_EQ(said.size(), 6u);  // four schemes, then the best one in rounds 2 and 3
-  EXPECT_EQ(said[3].round, 1);
-  EXPECT_EQ(said[3].done, 4u);
-  EXPECT_EQ(said[3].of, 4u);
-  EXPECT_EQ(said[5].round, 3);
-  EXPECT_LT(said[5].seconds_left, said[0].seconds_left);
-  EXPECT_LE(said[5].seconds, found.seconds);
-}
-
 TEST_F(SchemeSearch, EndsWhenTheTimeIsOver) {
   how.seconds = 0;
   const scheme_search_result found = search();
@@ -95,8 +79,7 @@ TEST_F(SchemeSearch, TriesOnlyTheLikeliestIfAsked) {
 }
 
 TEST_F(SchemeSearch, TimesShortSolvesMoreOften) {
-  second_per_step = 1e-9;
-  how.least_seconds = 1;
+  second_per_step = 1e-12;
   for (const scheme_measurement& m : search().measured) {
     EXPECT_EQ(m.solves, 100);
   }
@@ -104,7 +87,7 @@ TEST_F(SchemeSearch, TimesShortSolvesMoreOften) {
 
 TEST_F(SchemeSearch, LeavesOutWhatCannotWin) {
   how.space.push_back(parse_scheme("nw=2 alpha_level=0"));
-  how.launch_nanoseconds = 1e15;
+  second_per_step = 1e-12;
   const scheme_search_result found = search();
   EXPECT_NE(found.measured.back().refused.find("one launch for each level"), std::string::npos);
   EXPECT_EQ(found.measured.back().solves, 0);

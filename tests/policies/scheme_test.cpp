@@ -240,34 +240,33 @@ TEST_F(Schemes, FeaturesAreThoseOfTheTriangle) {
   EXPECT_NEAR(layers.dependency, 4 * 0.25 / 8, 1e-9);
 }
 
+using detail::schemes::scheme_model;
+
+std::vector<float> zeros(std::size_t count) { return std::vector<float>(count); }
+
 /// A network with two hidden units, of which one is active, and two schemes.
-struct tiny_table {
-  static constexpr const char* schemes[2] = {"ng=2", "ng=4 alpha_level=0"};
-  static constexpr float mean[10] = {};
-  static constexpr float deviation[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  static constexpr int members = 1;
-  static constexpr float weights_1[2 * 10] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1};
-  static constexpr float bias_1[2] = {-2, 2};
-  static constexpr float weights_2[2 * 2] = {1, 0, 0, 1};
-  static constexpr float bias_2[2] = {};
-  static constexpr float weights_3[2 * 2] = {0, 1, 1, 0};
-  static constexpr float bias_3[2] = {};
-};
+scheme_model tiny_model() {
+  std::vector<float> first = zeros(2 * 10);
+  first[0] = 1;
+  first[10] = -1;
+  return {{"ng=2", "ng=4 alpha_level=0"},
+          1,
+          zeros(10),
+          std::vector<float>(10, 1),
+          {{{first, {-2, 2}}, {{1, 0, 0, 1}, zeros(2)}, {{0, 1, 1, 0}, zeros(2)}}}};
+}
 
 /// Three networks that ignore their input: one gives the first scheme a high probability, two give the second
 /// one a slightly higher probability.
-struct voting_table {
-  static constexpr const char* schemes[2] = {"ng=2", "ng=4"};
-  static constexpr float mean[10] = {};
-  static constexpr float deviation[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  static constexpr int members = 3;
-  static constexpr float weights_1[3 * 2 * 10] = {};
-  static constexpr float bias_1[3 * 2] = {};
-  static constexpr float weights_2[3 * 2 * 2] = {};
-  static constexpr float bias_2[3 * 2] = {};
-  static constexpr float weights_3[3 * 2 * 2] = {};
-  static constexpr float bias_3[3 * 2] = {100, 0, 0, 1.1F, 0, 1.1F};
-};
+scheme_model voting_model() {
+  return {{"ng=2", "ng=4"},
+          3,
+          zeros(10),
+          std::vector<float>(10, 1),
+          {{{zeros(3 * 2 * 10), zeros(3 * 2)},
+            {zeros(3 * 2 * 2), zeros(3 * 2)},
+            {zeros(3 * 2 * 2), {100, 0, 0, 1.1F, 0, 1.1F}}}}};
+}
 
 TEST(SchemeModel, TakesTheHighestScoreThatCanBeLaunched) {
   using detail::schemes::choose_scheme;
@@ -275,15 +274,15 @@ TEST(SchemeModel, TakesTheHighestScoreThatCanBeLaunched) {
   few.levels = 20;
   detail::schemes::system_features many = few;
   many.rows = 1000;  // log(1001) > 2
-  EXPECT_EQ(choose_scheme<tiny_table>(few, 100).sub_warps, 2);
-  EXPECT_EQ(choose_scheme<tiny_table>(many, 100).sub_warps, 4);
-  EXPECT_EQ(choose_scheme<tiny_table>(many, 19).sub_warps, 2);
+  EXPECT_EQ(choose_scheme(few, 100, tiny_model()).sub_warps, 2);
+  EXPECT_EQ(choose_scheme(many, 100, tiny_model()).sub_warps, 4);
+  EXPECT_EQ(choose_scheme(many, 19, tiny_model()).sub_warps, 2);
   EXPECT_EQ(problem_of(choose_scheme(many, 100)), "");
 }
 
 /// The sums of the probabilities are 1 + 0.5 + 0.5 and 0.5 + 0.75 + 0.75.
 TEST(SchemeModel, TakesTheMeanOfTheProbabilities) {
-  const auto scores = detail::schemes::scores<voting_table>({});
+  const auto scores = detail::schemes::scores(voting_model(), {});
   EXPECT_NEAR(scores.at(0), 2, 1e-6);
   EXPECT_NEAR(scores.at(1), 0.5 + 2 / (1 + std::exp(-1.1)), 1e-6);
 }
@@ -292,6 +291,13 @@ TEST(SchemeModel, KnowsOnlySchemes) {
   for (const char* text : detail::schemes::model_table::schemes) {
     EXPECT_EQ(to_string(parse_scheme(text)), text);
   }
+}
+
+/// m / 10^e: 1.5 = 1500 / 10^3, 0, -1e-10 = -1000 / 10^13.
+TEST(SchemeModel, ReadsPackedNumbers) {
+  detail::schemes::packed_numbers numbers("IbEID2sMy00D");
+  EXPECT_EQ(numbers.take(2), (std::vector<float>{1.5F, 0}));
+  EXPECT_EQ(numbers.take(1), (std::vector<float>{-1e-10F}));
 }
 
 TEST(SchemeQueues, GiveWhatComesNextToWhoHasLeast) {

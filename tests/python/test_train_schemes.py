@@ -49,10 +49,15 @@ class Training(SchemesTest):
         text = header.read_text(encoding="utf-8")
         self.assertEqual(set(re.findall(r'"(nw=[^"]*)"', text)), {WARP, LANE})
         self.assertIn("members = 5", text)
-        sizes = {"mean": 10, "weights_1": 1200, "weights_2": 2880, "weights_3": 240, "bias_3": 10}
-        for name, size in sizes.items():
-            self.assertIn(f"{name}[{size}]", text)
+        self.assertIn("widths[4] = {10, 24, 24, 2}", text)
+        count = 2 * 10 + 5 * (24 * 11 + 24 * 25 + 2 * 25)
+        self.assertGreaterEqual(len("".join(re.findall(r'^"(\w*)"', text, re.MULTILINE))), 3 * count)
         self.assertIn("24 systems on A GPU", text)
+
+    def test_packs_numbers_into_digits_of_base_62(self) -> None:
+        from sptrsv_results.fit import schemes as train_schemes
+
+        self.assertEqual([train_schemes.packed(value) for value in (1.5, 0.0, -1e-10)], ["IbE", "ID2", "sMy00D"])
 
     def test_a_scheme_that_was_not_measured_is_not_satisfactory(self) -> None:
         import numpy

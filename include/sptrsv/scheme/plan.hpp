@@ -16,7 +16,6 @@
 #include <optional>
 #include <sstream>
 #include <string>
-#include <system_error>
 
 #include "sptrsv/detail/papers/scheme/pattern_hash.hpp"
 #include "sptrsv/scheme/text.hpp"
@@ -78,15 +77,6 @@ inline std::string hexadecimal(std::uint64_t v) {
   return text.data();
 }
 
-/// Reads a number that is the whole text, whatever the locale. `base`: of an integer. Returns whether it is
-/// one.
-template <class Number, class... Base>
-bool read_number(const std::string& text, Number& value, Base... base) {
-  const char* const last = text.data() + text.size();
-  const std::from_chars_result read = std::from_chars(text.data(), last, value, base...);
-  return read.ec == std::errc() && read.ptr == last;
-}
-
 /// Returns the FNV-1a hash of a text.
 inline std::uint64_t checksum(const std::string& text) {
   std::uint64_t sum = 0xcbf29ce484222325u;
@@ -95,29 +85,6 @@ inline std::uint64_t checksum(const std::string& text) {
   }
   return sum;
 }
-
-/// Reads lines of a name and a value. Its errors name the line.
-class plan_lines {
- public:
-  explicit plan_lines(const std::string& text) : in_(text) {}
-
-  std::string value_of(const std::string& name) {
-    std::string line;
-    ++number_;
-    if (!std::getline(in_, line) || line.substr(0, name.size() + 1) != name + " ") {
-      fail("'" + name + " ...' is missing");
-    }
-    return line.substr(name.size() + 1);
-  }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw parse_error("a scheme plan is damaged: " + what, number_);
-  }
-  [[nodiscard]] bool at_end() { return in_.peek() == std::istringstream::traits_type::eof(); }
-
- private:
-  std::istringstream in_;
-  std::int64_t number_ = 0;
-};
 
 }  // namespace detail::schemes
 
@@ -137,27 +104,40 @@ inline std::string to_string(const scheme_plan& plan) {
 /// plan, and `error` with errc::unsupported if it is a plan of another version of the format.
 inline scheme_plan parse_scheme_plan(const std::string& text) {
   namespace schemes = detail::schemes;
-  schemes::plan_lines lines(text);
-  const std::string version = lines.value_of(schemes::plan_title);
+  std::istringstream in(text);
+  std::int64_t number = 0;  // of the last line that was read
+  const auto fail = [&](const std::string& what) {
+    throw parse_error("a scheme plan is damaged: " + what, number);
+  };
+  const auto value_of = [&](const std::string& name) {
+    std::string line;
+    ++number;
+    if (!std::getline(in, line) || line.substr(0, name.size() + 1) != name + " ") {
+      fail("'" + name + " ...' is missing");
+    }
+    return line.substr(name.size() + 1);
+  };
+  const std::string version = value_of(schemes::plan_title);
   if (version.empty() || version.find_first_not_of("0123456789") != std::string::npos) {
-    lines.fail("'" + version + "' is not a version");
+    fail("'" + version + "' is not a version");
   }
   SPTRSV_EXPECTS(version == std::to_string(schemes::plan_version), errc::unsupported,
                  "a scheme plan has version " + version + " of the format, this library reads version " +
                      std::to_string(schemes::plan_version) + ": search again");
   scheme_plan plan;
-  plan.key.device = lines.value_of("device");
-  const std::string pattern = lines.value_of("pattern");
-  const std::string use = lines.value_of("scheme");
-  const std::string milliseconds = lines.value_of("milliseconds");
-  const std::string sum = lines.value_of("checksum");
+  plan.key.device = value_of("device");
+  const std::string pattern = value_of("pattern");
+  const std::string use = value_of("scheme");
+  const std::string milliseconds = value_of("milliseconds");
+  const std::string sum = value_of("checksum");
   const std::size_t summed = text.rfind("checksum ");
-  if (sum != schemes::hexadecimal(schemes::checksum(text.substr(0, summed))) || !lines.at_end()) {
-    lines.fail("its checksum is wrong");
+  if (sum != schemes::hexadecimal(schemes::checksum(text.substr(0, summed))) ||
+      in.peek() != std::istringstream::traits_type::eof()) {
+    fail("its checksum is wrong");
   }
-  if (pattern.size() != 16 || !schemes::read_number(pattern, plan.key.pattern, 16) ||
-      !schemes::read_number(milliseconds, plan.milliseconds)) {
-    lines.fail("a number is malformed");
+  if (pattern.size() != 16 || !detail::read_number(pattern, plan.key.pattern, 16) ||
+      !detail::read_number(milliseconds, plan.milliseconds)) {
+    fail("a number is malformed");
   }
   plan.use = parse_scheme(use);
   return plan;

@@ -38,16 +38,6 @@ struct scheme_measurement {
   std::string refused;               ///< why the scheme was not measured; empty if it was
 };
 
-/// Progress of a search.
-struct scheme_progress {
-  int round = 0;                             ///< the round, counted from 1
-  std::size_t done = 0;                      ///< schemes of this round that are done
-  std::size_t of = 0;                        ///< schemes of this round
-  double seconds = 0;                        ///< time since the search began
-  double seconds_left = 0;                   ///< time that is left, at most
-  const scheme_measurement* best = nullptr;  ///< the best scheme so far; null if there is none yet
-};
-
 /// Settings of a search.
 struct scheme_search {
   std::vector<scheme> space = reduced_schemes();  ///< the schemes to try
@@ -55,16 +45,7 @@ struct scheme_search {
   std::size_t likeliest = 0;
   /// Time limit. A measurement that has begun is completed, and the first scheme is measured in any case.
   double seconds = 10;
-  /// Solves that are timed in the first round, at least, after one solve that is not timed.
-  int first_solves = 2;
-  double least_seconds = 3e-4;  ///< time that each measurement takes at least, with at most 100 solves
-  int more_solves = 4;          ///< factor of the number of solves from round to round
-  double kept_share = 0.25;     ///< share of the schemes that are timed again in the next round
-  int rounds = 3;               ///< number of rounds
-  /// Nanoseconds of a launch, at least. A scheme whose launches alone take longer than the best scheme is not
-  /// tried.
-  double launch_nanoseconds = 1500;
-  std::function<void(const scheme_progress&)> progress;  ///< called after each measurement; may be empty
+  int rounds = 3;  ///< number of rounds
   /// Returns the current time in seconds; the origin does not matter.
   std::function<double()> clock = [] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -81,7 +62,8 @@ struct scheme_search_result {
 
 namespace detail::schemes {
 
-/// A search on a system.
+/// A search on a system. The first round times each scheme with two solves after one that is not timed; each
+/// further round times the fastest quarter with four times as many solves.
 template <class Tuning, class View, class Stream>
 class searcher {
   using executor = executor_t<Stream>;
@@ -96,7 +78,6 @@ class searcher {
         stream_(stream),
         on_(stream),
         resource_(resource),
-        size_(a.rows),
         b_(make_buffer<value>(a.rows * options.max_rhs, on_, resource)),
         x_(b_.size(), resource, on_.stream()),
         started_(how.clock()) {
@@ -117,15 +98,14 @@ class searcher {
       all.resize(how_.likeliest);
     }
     std::size_t count = all.size();
-    int solves = how_.first_solves;
+    int solves = 2;
     result.complete = true;
     for (int round = 1; round <= how_.rounds && count > 0; ++round) {
       result.complete = measure_first(all, count, solves, round) && result.complete;
       std::stable_sort(all.begin(), all.end(),
                        [](const auto& a, const auto& b) { return a.milliseconds < b.milliseconds; });
-      const auto kept = static_cast<std::size_t>(static_cast<double>(count) * how_.kept_share);
-      count = std::min(std::max<std::size_t>(kept, 1), count);
-      solves *= how_.more_solves;
+      count = std::max<std::size_t>(count / 4, 1);
+      solves *= 4;
     }
     SPTRSV_EXPECTS(!all.empty() && all.front().solves > 0, errc::unsupported,
                    "no scheme of the search can solve the system" +
@@ -143,25 +123,22 @@ class searcher {
   /// Measures the first `count` schemes. Returns whether the time was sufficient for all.
   bool measure_first(std::vector<scheme_measurement>& all, std::size_t count, int solves, int round) {
     for (std::size_t i = 0; i < count; ++i) {
-      const double elapsed = now();
-      if (elapsed >= how_.seconds && !(round == 1 && i == 0)) {
+      if (now() >= how_.seconds && !(round == 1 && i == 0)) {
         for (; i < count && round == 1; ++i) {
           all[i].refused = "the time limit was reached";
         }
         return false;
       }
       measure(all[i], solves);
-      if (how_.progress) {
-        how_.progress({round, i + 1, count, now(), std::max(how_.seconds - now(), 0.0),
-                       best_ == scheme_measurement{}.milliseconds ? nullptr : &best_measurement_});
-      }
     }
     return true;
   }
 
   void measure(scheme_measurement& m, int solves) {
+    constexpr double launch_milliseconds = 1.5e-3;  // at least
+    constexpr double least_seconds = 3e-4;  // of a measurement, unless this takes more than 100 solves
     const double rows = m.tried.merge == node_merging::none ? 1 : m.tried.merge_rows;
-    if (m.tried.alpha_level == 0 && features_.levels / rows * how_.launch_nanoseconds * 1e-6 > best_) {
+    if (m.tried.alpha_level == 0 && features_.levels / rows * launch_milliseconds > best_) {
       m.refused = "one launch for each level takes longer than the best scheme";
       return;
     }
@@ -170,8 +147,8 @@ class searcher {
       auto solver = analyze(policy::basic_scheme<Tuning>{m.tried}, a_, options_, stream_, &resource_);
       on_.synchronize();
       m.analysis_milliseconds = (how_.clock() - begin) * 1e3;
-      const auto b = dense_view<const value>::column_major(b_.data(), size_, options_.max_rhs, size_);
-      const auto x = dense_view<value>::column_major(x_.data(), size_, options_.max_rhs, size_);
+      const auto b = dense_view<const value>::column_major(b_.data(), a_.rows, options_.max_rhs, a_.rows);
+      const auto x = dense_view<value>::column_major(x_.data(), a_.rows, options_.max_rhs, a_.rows);
       double first = how_.clock();
       solver.solve(b, x, stream_);
       on_.synchronize();
@@ -182,7 +159,7 @@ class searcher {
         m.solves += 1;
         return;
       }
-      solves = std::max(solves, static_cast<int>(std::min(100.0, how_.least_seconds / once)));
+      solves = std::max(solves, static_cast<int>(std::min(100.0, least_seconds / once)));
       first = how_.clock();
       for (int i = 0; i < solves; ++i) {
         solver.solve(b, x, stream_);
@@ -191,10 +168,7 @@ class searcher {
       // This time replaces that of an earlier round with fewer solves.
       m.milliseconds = (how_.clock() - first) * 1e3 / solves;
       m.solves = solves;
-      if (m.milliseconds < best_) {
-        best_ = m.milliseconds;
-        best_measurement_ = m;
-      }
+      best_ = std::min(best_, m.milliseconds);
     } catch (const error& e) {
       if (e.code() != errc::unsupported && e.code() != errc::out_of_memory) {
         throw;
@@ -209,13 +183,11 @@ class searcher {
   Stream stream_;
   executor on_;
   memory_resource& resource_;
-  std::int64_t size_;
   buffer<value> b_;
   buffer<value> x_;
   double started_;
   system_features features_;
-  double best_ = std::numeric_limits<double>::infinity();
-  scheme_measurement best_measurement_;
+  double best_ = std::numeric_limits<double>::infinity();  ///< milliseconds of the best scheme so far
 };
 
 }  // namespace detail::schemes

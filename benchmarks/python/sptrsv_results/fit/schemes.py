@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import math
 import pathlib
+import string
 import sys
 import warnings
 from collections import Counter
@@ -257,47 +258,49 @@ def best_single(data: Data) -> Quality:
     return Quality.of(data.times, np.full(len(data.times), scheme))
 
 
-def number(value: float) -> str:
-    text = f"{value:.4g}"
-    text = text if any(c in text for c in ".en") else text + "."
-    return (text[1:] if text.startswith("0.") else text.replace("-0.", "-.")) + "f"
+DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 
 
-def array_of(name: str, values: np.ndarray, width: int = 120) -> str:
-    """Returns the declaration of a flat array, with as many elements in a line as fit."""
-    lines = [""]
-    for value in values.flat:
-        item = number(value) + ","
-        if len(lines[-1]) + len(item) > width:
-            lines.append("")
-        lines[-1] += item
-    return f"  static constexpr float {name}[{values.size}] = {{\n" + "\n".join(lines).rstrip(",") + "};\n"
+def triple(value: int) -> str:
+    """Returns three digits of base 62."""
+    return DIGITS[value // 62**2] + DIGITS[value // 62 % 62] + DIGITS[value % 62]
 
 
-def header(model: Model, schemes: Sequence[str], origin: str) -> str:
-    texts = ",\n".join(f'      "{scheme}"' for scheme in schemes)
+def packed(value: float) -> str:
+    """Returns the text of a number of four decimal digits, m / 10^e, as packed_numbers of model.hpp reads it."""
+    mantissa, exponent = f"{value:.3e}".split("e")
+    shift = 3 - int(exponent)
+    if not 0 <= shift < 62**3:
+        raise ValueError(f"{value} is too large for the table")
+    code = triple(20000 * min(shift, 10) + 10000 + int(mantissa.replace(".", "")))
+    return code + (triple(shift) if shift > 9 else "")
+
+
+def header(model: Model, schemes: Sequence[str], origin: str, width: int = 240) -> str:
+    """Returns the text of model_table.hpp, with `width` characters of numbers in a line."""
+    arrays = [model.mean, model.deviation]
+    for weights, biases in zip(model.weights, model.biases, strict=True):
+        arrays += [weights, biases]
+    numbers = "".join(packed(value) for values in arrays for value in values.flat)
+    lines = [numbers[at : at + width] for at in range(0, len(numbers), width)]
+    widths = [len(model.mean)] + [biases.shape[1] for biases in model.biases]
     parts = [
         "// SPDX-License-Identifier: Apache-2.0",
-        "// The constants of the model of policy::scheme. Written by `python3 benchmarks/python train-schemes`.",
-        "// Weights are by member, output and input, biases by member and output.",
-        f"// {origin}",
+        "// The constants of the model of policy::scheme. Written by `python3 benchmarks/python train-schemes`, read",
+        f"// by trained_model. {origin}",
         "// clang-format off",
         "#pragma once",
         "",
-        "namespace sptrsv::detail::schemes {",
+        "namespace sptrsv::detail::schemes::model_table {",
         "",
-        "struct model_table {",
-        f"  static constexpr const char* schemes[{len(schemes)}] = {{\n{texts}}};",
-        f"  static constexpr int members = {len(model.biases[0])};",
-        array_of("mean", model.mean)
-        + array_of("deviation", model.deviation)
-        + "".join(
-            array_of(f"weights_{i}", w) + array_of(f"bias_{i}", b)
-            for i, (w, b) in enumerate(zip(model.weights, model.biases, strict=True), 1)
-        )
-        + "};",
+        f"inline constexpr const char* schemes[{len(schemes)}] = {{",
+        ",\n".join(f'    "{scheme}"' for scheme in schemes) + "};",
+        f"inline constexpr int members = {len(model.biases[0])};",
+        f"inline constexpr int widths[{len(widths)}] = {{{', '.join(str(count) for count in widths)}}};",
+        "inline constexpr const char* numbers =",
+        "\n".join(f'"{line}"' for line in lines) + ";",
         "",
-        "}  // namespace sptrsv::detail::schemes",
+        "}  // namespace sptrsv::detail::schemes::model_table",
     ]
     return "\n".join(parts) + "\n"
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the values of an enumeration, for texts that a user writes.
+// The values of an enumeration by name, and numbers, in texts that a user writes.
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace sptrsv::detail {
@@ -32,6 +34,15 @@ struct name_table {
     return false;
   }
 };
+
+/// Reads a number that is the whole text, whatever the locale. `base`: of an integer. Returns whether it is
+/// one; otherwise `value` may have changed.
+template <class Number, class... Base>
+bool read_number(std::string_view text, Number& value, Base... base) {
+  const char* const last = text.data() + text.size();
+  const std::from_chars_result read = std::from_chars(text.data(), last, value, base...);
+  return read.ec == std::errc() && read.ptr == last;
+}
 
 inline constexpr name_table<bool, 2> switch_names{{{{true, "yes"}, {false, "no"}}}};
 

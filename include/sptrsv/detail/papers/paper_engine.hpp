@@ -11,7 +11,7 @@
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
-#include "sptrsv/detail/papers/row_wise/row_wise_system.hpp"
+#include "sptrsv/detail/papers/paper_system.hpp"
 #include "sptrsv/policy/row_order.hpp"
 #include "sptrsv/solver.hpp"
 #ifdef __CUDACC__
@@ -20,12 +20,13 @@
 
 namespace sptrsv::detail {
 
-/// The base of the engines. They fill in the members, launch their own kernels, and describe them. An engine
-/// whose kernels do not poll values in a double buffer has a workspace of its own.
-template <class Scalar, class Index, class Offset, class Executor>
+/// The base of the engines. They fill in the members, launch their own kernels, and describe them.
+/// `Workspace` holds what the kernels hand on; an engine that needs more has a workspace of its own.
+template <class Scalar, class Index, class Offset, class Executor,
+          class Workspace = double_buffer_storage<Scalar>>
 class paper_engine {
  public:
-  using workspace = double_buffer_storage<Scalar>;
+  using workspace = Workspace;
 
   void update_values(const Scalar* values, const Executor& on) {
     values_.gather(values, triangle_.sources.data(), triangle_.diagonal_sources.data(), form_.conjugated, on);
@@ -35,13 +36,13 @@ class paper_engine {
     return {triangle_.size, max_rhs_, on, resource};
   }
 
-  template <class Workspace>
-  std::int64_t first_nonfinite_index(const Workspace& scratch, const Executor& on) const {
+  template <class Scratch>
+  std::int64_t first_nonfinite_index(const Scratch& scratch, const Executor& on) const {
     return scratch.first_nonfinite_index(blocks_, on);
   }
 
-  template <class Workspace>
-  bool is_zero_pivot(std::int64_t substitution_index, const Workspace& scratch, const Executor& on) const {
+  template <class Scratch>
+  bool is_zero_pivot(std::int64_t substitution_index, const Scratch& scratch, const Executor& on) const {
     return values_.is_zero_pivot(substitution_index, levels_.rows.data(), scratch.status_flag(), on);
   }
 
@@ -85,17 +86,16 @@ class paper_engine {
     triangle_ = in_level_order(triangle_, levels_, on, resource);
   }
 
-  /// Returns the system as kernels that poll row by row see it.
+  /// Returns the system as kernels see it.
   template <class Buffers>
-  [[nodiscard]] row_wise::system_params<Scalar, Index, Offset, Buffers> system(Scalar alpha,
-                                                                               dense_view<const Scalar> b,
-                                                                               dense_view<Scalar> x,
-                                                                               const Buffers& buffers) const {
-    row_wise::system_params<Scalar, Index, Offset, Buffers> p{};
+  [[nodiscard]] paper_system<Scalar, Index, Offset, Buffers> system(Scalar alpha, dense_view<const Scalar> b,
+                                                                    dense_view<Scalar> x,
+                                                                    const Buffers& buffers) const {
+    paper_system<Scalar, Index, Offset, Buffers> p{};
     p.size = triangle_.size;
     p.reversed = form_.reversed;
-    p.row_offsets = triangle_.row_offsets.data();
-    p.columns = triangle_.columns.data();
+    p.offsets = triangle_.row_offsets.data();
+    p.indices = triangle_.columns.data();
     p.values = values_.values();
     p.diagonal = values_.diagonal();
     p.substitution_indices = levels_.rows.data();
@@ -108,10 +108,10 @@ class paper_engine {
 
   /// Enqueues `ForOne`, or `ForSeveral` for several right-hand sides. Its parameters are the system and
   /// `more`.
-  template <class ForOne, class ForSeveral, class... More>
-  void launch_rows(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
-                   const Executor& on, const More&... more) const {
-    const auto own = system(alpha, b, x, scratch.buffers());
+  template <class ForOne, class ForSeveral, class Buffers, class... More>
+  void launch_solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Buffers& buffers,
+                    const Executor& on, const More&... more) const {
+    const auto own = system(alpha, b, x, buffers);
     if (x.columns == 1) {
       on.template launch<ForOne>(blocks_, {own, more...});
     } else {
@@ -126,7 +126,7 @@ class paper_engine {
     info.levels = levels_.count;
     info.longest_row = triangle_.longest_row;
     info.solver_bytes = triangle_.bytes() + values_.bytes() + levels_.bytes();
-    info.workspace_bytes = double_buffer_storage<Scalar>::bytes(triangle_.size, max_rhs_);
+    info.workspace_bytes = workspace::bytes(triangle_.size, max_rhs_);
   }
   /// Does the same and describes the only kernel. `kernel.text` says what the threads of a block do.
   void describe(solver_info& info, const std::string& name, int block_threads, kernel_info kernel,

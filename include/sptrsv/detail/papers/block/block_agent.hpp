@@ -19,8 +19,7 @@
 
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/papers/block/block_plan.hpp"
-#include "sptrsv/detail/papers/block/gather.hpp"
-#include "sptrsv/detail/papers/block/triangle_rows.hpp"
+#include "sptrsv/detail/papers/block/block_rows.hpp"
 #include "sptrsv/detail/papers/row_wise/fused_rows.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
@@ -159,7 +158,7 @@ struct agent {
   SPTRSV_DEVICE static void take_rows(Context& ctx, shared_storage& shared, const params& p,
                                       const rows& system, std::int64_t first, std::int64_t last) {
     const step& s = shared.work;
-    const Offset* const offsets = p.system.whole.row_offsets + s.offsets;
+    const Offset* const offsets = p.system.whole.offsets + s.offsets;
     const auto warp = ctx.template group<32>();
     const int groups = 32 / s.lanes;
     const int rank = warp.rank() % s.lanes;
@@ -199,7 +198,7 @@ struct agent {
   template <class Context>
   SPTRSV_DEVICE static void take_wide_rows(Context& ctx, shared_storage& shared, const params& p,
                                            const rows& system, std::int64_t first, std::int64_t last) {
-    const Offset* const offsets = p.system.whole.row_offsets + shared.work.offsets;
+    const Offset* const offsets = p.system.whole.offsets + shared.work.offsets;
     const auto warp = ctx.template group<32>();
     for (int word = 0; 32 * word < last - first; ++word) {
       for (std::uint32_t left = shared.wide[word]; left != 0; left &= left - 1) {

@@ -40,20 +40,6 @@ inline policy::triangle_kernel paper_triangle(const triangle_facts& t) {
              : policy::triangle_kernel::sync_free;
 }
 
-inline policy::square_kernel square_of(bool is_scalar, bool is_compressed) {
-  if (is_scalar) {
-    return is_compressed ? policy::square_kernel::scalar_dcsr : policy::square_kernel::scalar_csr;
-  }
-  return is_compressed ? policy::square_kernel::vector_dcsr : policy::square_kernel::vector_csr;
-}
-
-/// Returns the paper's kernel for a square.
-inline policy::square_kernel paper_square(const square_facts& s) {
-  const bool is_scalar = s.entries <= 12 * s.rows;
-  const std::int64_t empty_percent = 100 * (s.rows - s.rows_with_entries);
-  return square_of(is_scalar, empty_percent > (is_scalar ? 50 : 15) * s.rows);
-}
-
 /// Returns this library's choice of a kernel for a triangle.
 template <class Tuning>
 policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
@@ -71,13 +57,23 @@ inline double entries_per_row(const square_facts& s) {
   return static_cast<double>(s.entries) / static_cast<double>(s.rows_with_entries);
 }
 
-/// Returns this library's choice of a kernel for a square.
+/// The paper's thresholds for squares, named as in block_tuning.
+struct paper_thresholds {
+  static constexpr double scalar_entries = 12;
+  static constexpr double scalar_empty_ratio = 0.5;
+  static constexpr double vector_empty_ratio = 0.15;
+};
+
+/// Returns the choice of a kernel for a square by the thresholds of Tuning.
 template <class Tuning>
-policy::square_kernel fitted_square(const square_facts& s) {
-  const bool is_scalar =
-      static_cast<double>(s.entries) <= Tuning::scalar_entries * static_cast<double>(s.rows);
+policy::square_kernel square_by_thresholds(const square_facts& s) {
   const double empty = static_cast<double>(s.rows - s.rows_with_entries) / static_cast<double>(s.rows);
-  return square_of(is_scalar, empty > (is_scalar ? Tuning::scalar_empty_ratio : Tuning::vector_empty_ratio));
+  if (static_cast<double>(s.entries) <= Tuning::scalar_entries * static_cast<double>(s.rows)) {
+    return empty > Tuning::scalar_empty_ratio ? policy::square_kernel::scalar_dcsr
+                                              : policy::square_kernel::scalar_csr;
+  }
+  return empty > Tuning::vector_empty_ratio ? policy::square_kernel::vector_dcsr
+                                            : policy::square_kernel::vector_csr;
 }
 
 /// Returns the number of diagonal blocks if the user asks for none. `entries` does not count the diagonal;
@@ -105,7 +101,8 @@ policy::square_kernel choose_square(const policy::block_kernels& kernels, const 
   if (kernels.square != policy::square_kernel::chosen) {
     return kernels.square;
   }
-  return kernels.selector == policy::block_selector::paper ? paper_square(s) : fitted_square<Tuning>(s);
+  return kernels.selector == policy::block_selector::paper ? square_by_thresholds<paper_thresholds>(s)
+                                                           : square_by_thresholds<Tuning>(s);
 }
 
 /// Returns true if the kernel stores only rows with entries (DCSR).

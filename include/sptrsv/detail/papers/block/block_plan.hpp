@@ -101,30 +101,24 @@ class step_planner {
       }
     } else if (p.of_triangle == policy::triangle_kernel::serial) {
       s.kind = step_kind::serial;
-      s.first_item = p.first_level;
-      s.items = t.levels;
-      s.items_per_task = t.levels;
-      add(s);
+      add(s, p.first_level, t.levels, t.levels);
     } else {
       s.kind = step_kind::polled;
       s.lanes = 32;
-      s.first_item = p.first_warp;
-      s.items = p.last_warp - p.first_warp;
-      s.items_per_task = Tuning::block_threads / 32;
-      add(s);
+      add(s, p.first_warp, p.last_warp - p.first_warp, Tuning::block_threads / 32);
     }
   }
 
-  void add_rows(step s, std::int64_t first, std::int64_t rows) {
+  void add_rows(const step& s, std::int64_t first, std::int64_t rows) {
     const std::int64_t rows_at_once = Tuning::block_threads / s.lanes;
     const std::int64_t rounds = simt::ceil_div(rows, rows_at_once) / (2 * resident_);
-    s.first_item = first;
-    s.items = rows;
-    s.items_per_task = rows_at_once * std::clamp<std::int64_t>(rounds, 1, Tuning::max_rounds);
-    add(s);
+    add(s, first, rows, rows_at_once * std::clamp<std::int64_t>(rounds, 1, Tuning::max_rounds));
   }
 
-  void add(step s) {
+  void add(step s, std::int64_t first_item, std::int64_t items, std::int64_t items_per_task) {
+    s.first_item = first_item;
+    s.items = items;
+    s.items_per_task = items_per_task;
     s.first_task = made_.tasks();
     s.awaited_tasks = made_.steps.empty() ? 0 : made_.steps.back().tasks();
     made_.step_of_task.insert(made_.step_of_task.end(), static_cast<std::size_t>(s.tasks()),

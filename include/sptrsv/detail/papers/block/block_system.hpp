@@ -87,7 +87,7 @@ class system_builder {
       whole.of_triangle = choose_triangle<Tuning>(kernels_, whole.triangle);
       whole.stored_rows = t.size;
       if (whole.of_triangle == policy::triangle_kernel::by_levels) {
-        level_offsets = download_levels(order);
+        level_offsets = download_array(order.level_offsets, on_);
       }
       plan(made.plan, parts, {nullptr, 1, t.size}, order, level_offsets);
       made.triangle = std::move(order.inside);
@@ -98,7 +98,7 @@ class system_builder {
       part_entries<Index, Offset, Executor> entries(t, order.substitution_indices, cut, on_device, on_,
                                                     memory_);
       entries.measure(parts, on_, memory_);
-      level_offsets = download_levels(order);
+      level_offsets = download_array(order.level_offsets, on_);
       const auto [stored_rows, stored_numbers] = choose(parts, level_offsets);
       entries.triangle.row_offsets = make_buffer<Offset>(stored_rows, on_, memory_.kept);
       made.plan.numbers = make_buffer<Index>(stored_numbers, on_, memory_.kept);
@@ -112,12 +112,6 @@ class system_builder {
   }
 
  private:
-  std::vector<Index> download_levels(const block_order<Index, Offset>& order) const {
-    std::vector<Index> offsets(order.level_offsets.size());
-    on_.download(offsets.data(), order.level_offsets.data(), order.level_offsets.bytes());
-    return offsets;
-  }
-
   /// Chooses the kernel of each part and where its rows are stored. Returns the number of all row offsets and
   /// of all row numbers.
   std::pair<std::int64_t, std::int64_t> choose(std::vector<part>& parts,
@@ -154,10 +148,8 @@ class system_builder {
       planner.add(p, level_offsets);
     }
     made.host_steps = planner.build();
-    made.steps = buffer<step>(made.host_steps.steps.size(), memory_.kept, on_.stream());
-    made.step_of_task = buffer<std::int32_t>(made.host_steps.step_of_task.size(), memory_.kept, on_.stream());
-    on_.upload(made.steps.data(), made.host_steps.steps.data(), made.steps.bytes());
-    on_.upload(made.step_of_task.data(), made.host_steps.step_of_task.data(), made.step_of_task.bytes());
+    made.steps = upload(made.host_steps.steps, on_, memory_.kept);
+    made.step_of_task = upload(made.host_steps.step_of_task, on_, memory_.kept);
     if (made.host_steps.has(step_kind::serial)) {
       made.level_offsets = std::move(order.level_offsets);
     }
@@ -184,12 +176,11 @@ class system_builder {
     }
     std::vector<std::int64_t> first_warps{0, made.warps.count};  // by block, and for the end
     if (made.blocks > 1) {
-      first_warps.resize(at(made.blocks) + 1);
       const auto found = make_buffer<std::int64_t>(made.blocks + 1, on_, memory_.kept);
       simt::for_each(on_, made.blocks + 1,
-                     count_below_each<Index, std::int64_t>{made.warps.first.data(), made.warps.count,
-                                                           bounds.bounds, found.data()});
-      on_.download(first_warps.data(), found.data(), found.bytes());
+                     count_below_each<Index, array_kernels::element_of<std::int64_t>, std::int64_t>{
+                         made.warps.first.data(), made.warps.count, {bounds.bounds}, found.data()});
+      first_warps = download_array(found, on_);
     }
     for (std::size_t block = 0; block + 1 < first_warps.size(); ++block) {
       parts[2 * block].first_warp = first_warps[block];

@@ -56,34 +56,28 @@ struct take_entries {
   }
 };
 
-/// Finds, for each i, how many of the sorted keys are below first + i * stride.
-template <class Offset>
-struct find_offsets {
-  const entry_key* sorted;
-  std::int64_t entries;
+/// Returns first + i * stride.
+struct key_in_steps {
   entry_key first;
   entry_key stride;
-  Offset* offsets;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const entry_key key = first + static_cast<entry_key>(i) * stride;
-    ctx.store(offsets + i, static_cast<Offset>(triangle_kernels::count_below(ctx, sorted, entries, key)));
+  SPTRSV_DEVICE entry_key operator()(Context&, std::int64_t i) const {
+    return first + static_cast<entry_key>(i) * stride;
   }
 };
 
-/// Finds, for each key, how many elements of the ascending `sorted` are below it.
-template <class T, class Key>
+/// Finds, for each i, how many elements of the ascending `sorted` are below key(ctx, i).
+template <class T, class Key, class Count>
 struct count_below_each {
   const T* sorted;
-  std::int64_t count;
-  const Key* keys;
-  Key* counts;
+  std::int64_t size;
+  Key key;
+  Count* counts;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const Key key = ctx.load_constant(keys + i);
-    ctx.store(counts + i, static_cast<Key>(triangle_kernels::count_below(ctx, sorted, count, key)));
+    ctx.store(counts + i, static_cast<Count>(triangle_kernels::count_below(ctx, sorted, size, key(ctx, i))));
   }
 };
 
@@ -147,18 +141,14 @@ class part_entries {
   void measure(std::vector<part>& parts, const Executor& on, const analysis_memory& memory) {
     const auto count = static_cast<std::size_t>(parts_) + 1;
     const buffer<Offset> found(count, memory.scratch, on.stream());
-    std::vector<Offset> entries_before(count);
-    rows_before_.resize(count);
-    simt::for_each(
-        on, parts_ + 1,
-        find_offsets<Offset>{sorted_.data(), entries_, 0, static_cast<entry_key>(size_), found.data()});
-    on.download(entries_before.data(), found.data(), found.bytes());
+    count_below(parts_ + 1, {0, static_cast<entry_key>(size_)}, found.data(), on);
+    const std::vector<Offset> entries_before = download_array(found, on);
     row_starts_ = make_runs<Offset>(entries_, starts_with_key{sorted_.data()}, on, memory.all_scratch());
     const buffer<Offset> rows_before(count, memory.scratch, on.stream());
     simt::for_each(on, parts_ + 1,
-                   count_below_each<Offset, Offset>{row_starts_.first.data(), row_starts_.count, found.data(),
-                                                    rows_before.data()});
-    on.download(rows_before_.data(), rows_before.data(), rows_before.bytes());
+                   count_below_each<Offset, array_kernels::element_of<Offset>, Offset>{
+                       row_starts_.first.data(), row_starts_.count, {found.data()}, rows_before.data()});
+    rows_before_ = download_array(rows_before, on);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       part& p = parts[i];
       const std::int64_t entries = entries_before[i + 1] - entries_before[i];
@@ -183,8 +173,7 @@ class part_entries {
                        take_row_numbers<Index, Offset>{sorted_.data(), starts, size_, numbers + p.numbers});
       } else if (p.stored_rows > 0) {
         const auto first = static_cast<entry_key>(static_cast<std::int64_t>(i) * size_ + p.first_row);
-        simt::for_each(on, p.stored_rows + 1,
-                       find_offsets<Offset>{sorted_.data(), entries_, first, 1, offsets + p.offsets});
+        count_below(p.stored_rows + 1, {first, 1}, offsets + p.offsets, on);
       }
     }
   }
@@ -192,6 +181,12 @@ class part_entries {
   device_triangle<Index, Offset> triangle;  ///< part by part; its row_offsets are empty at first
 
  private:
+  /// Finds how many entries have keys below each of `count` keys.
+  void count_below(std::int64_t count, const key_in_steps& key, Offset* counts, const Executor& on) const {
+    simt::for_each(on, count,
+                   count_below_each<entry_key, key_in_steps, Offset>{sorted_.data(), entries_, key, counts});
+  }
+
   std::int64_t size_;
   std::int64_t entries_;
   std::int64_t parts_;

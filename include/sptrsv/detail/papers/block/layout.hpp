@@ -60,13 +60,8 @@ SPTRSV_HOST_DEVICE std::int64_t part_of(scheme cut, std::int64_t row, std::int64
   if (row == column) {
     return 2 * row;
   }
-  switch (cut) {
-    case scheme::columns:
-      return 2 * column + 1;
-    case scheme::rows:
-      return 2 * row - 1;
-    default:
-      break;
+  if (cut != scheme::recursive) {
+    return cut == scheme::columns ? 2 * column + 1 : 2 * row - 1;
   }
   // Find the largest square whose rows include block row `row` and whose rows begin after block column
   // `column`.
@@ -95,18 +90,10 @@ inline std::vector<part> parts_of(scheme cut, const std::vector<std::int64_t>& b
   std::vector<part> parts;
   for (std::int64_t i = 0; i < blocks; ++i) {
     if (i > 0) {
-      const std::int64_t side = side_of_square(i);
-      switch (cut) {
-        case scheme::columns:
-          parts.push_back({false, bound(i), bound(blocks), bound(i - 1), bound(i)});
-          break;
-        case scheme::rows:
-          parts.push_back({false, bound(i), bound(i + 1), bound(0), bound(i)});
-          break;
-        case scheme::recursive:
-          parts.push_back({false, bound(i), bound(i + side), bound(i - side), bound(i)});
-          break;
-      }
+      const std::int64_t side = cut == scheme::recursive ? side_of_square(i) : 1;
+      const std::int64_t end = cut == scheme::columns ? blocks : i + side;
+      const std::int64_t begin = cut == scheme::rows ? 0 : i - side;
+      parts.push_back({false, bound(i), bound(end), bound(begin), bound(i)});
     }
     parts.push_back({true, bound(i), bound(i + 1), bound(i), bound(i + 1)});
   }

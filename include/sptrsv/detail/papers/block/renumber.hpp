@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
+#include "sptrsv/detail/analysis/marked.hpp"
 #include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
@@ -38,35 +39,19 @@ struct device_bounds {
   }
 };
 
-/// Returns the bounds in device memory.
-template <class Executor>
-buffer<std::int64_t> upload(const std::vector<std::int64_t>& bounds, const Executor& on,
-                            memory_resource& resource) {
-  buffer<std::int64_t> there(bounds.size(), resource, on.stream());
-  on.upload(there.data(), bounds.data(), there.bytes());
-  return there;
-}
-
-/// Marks the entries whose column lies in the block of their row with 1. Runs once per entry and once for the
-/// end.
+/// Says whether the column of an entry lies in the block of its row.
 template <class Index, class Offset>
-struct mark_inside {
+struct is_inside {
   std::int64_t size;
-  std::int64_t entries;
   const Offset* row_offsets;  ///< by row, size + 1
   const Index* columns;       ///< by entry
   device_bounds blocks;
-  Offset* inside;  ///< output by entry
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    bool is_inside = false;
-    if (e < entries) {
-      const std::int64_t row = triangle_kernels::major_of(ctx, row_offsets, size, e);
-      const std::int64_t first = blocks.begin_of(ctx, blocks.block_of(ctx, row));
-      is_inside = static_cast<std::int64_t>(ctx.load_constant(columns + e)) >= first;
-    }
-    ctx.store(inside + e, is_inside ? Offset{1} : Offset{0});
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t e) const {
+    const std::int64_t row = triangle_kernels::major_of(ctx, row_offsets, size, e);
+    const std::int64_t first = blocks.begin_of(ctx, blocks.block_of(ctx, row));
+    return static_cast<std::int64_t>(ctx.load_constant(columns + e)) >= first;
   }
 };
 
@@ -76,17 +61,13 @@ device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offse
                                               const device_bounds& blocks, const Executor& on,
                                               const analysis_memory& memory) {
   const std::int64_t entries = t.entries();
-  const auto kept_before = make_buffer<Offset>(entries + 1, on, memory.scratch);
-  simt::for_each(on, entries + 1,
-                 mark_inside<Index, Offset>{t.size, entries, t.row_offsets.data(), t.columns.data(), blocks,
-                                            kept_before.data()});
-  on.exclusive_scan(kept_before.data(), kept_before.data(), entries + 1, memory.scratch);
-  Offset kept = 0;
-  on.download(&kept, kept_before.data() + entries, sizeof(kept));
+  const auto kept_before = count_marked<Offset>(
+      entries, is_inside<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(), blocks}, on,
+      memory.scratch);
   device_triangle<Index, Offset> inside;
   inside.size = t.size;
   inside.row_offsets = buffer<Offset>(t.row_offsets.size(), memory.kept, on.stream());
-  inside.columns = make_buffer<Index>(kept, on, memory.kept);
+  inside.columns = make_buffer<Index>(last_of(kept_before, on), on, memory.kept);
   simt::for_each(on, t.size + 1,
                  array_kernels::take_in_order<Offset, Offset>{kept_before.data(), t.row_offsets.data(),
                                                               inside.row_offsets.data()});

@@ -10,6 +10,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/nonfinite.hpp"
 #include "sptrsv/detail/base/scalar_words.hpp"
+#include "sptrsv/detail/papers/paper_system.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/policy/orientation.hpp"
@@ -23,113 +24,88 @@ struct solve_state {
   std::uint32_t status_flag;     ///< for questions of status(), see simt::any_of
 };
 
-/// Parameters of a solve. Rows, columns and components of x are in level order. `x` holds alpha b before the
-/// solve and the solution after it.
-template <class Scalar, class Index, class Offset>
-struct system_params {
-  std::int64_t size;       ///< number of rows
-  const Offset* offsets;   ///< row offsets (LEVR) or column offsets (LEVC) by solve index, size + 1
-  const Index* indices;    ///< by stored entry: its column (LEVR) or its row (LEVC), as a solve index
-  const Scalar* values;    ///< by stored entry
-  const Scalar* diagonal;  ///< by solve index; null if the diagonal is unit
-  const Index* substitution_indices;  ///< by solve index
-  Scalar* x;                          ///< by solve index; column-major, size x right-hand sides
+/// What the kernels of a solve hand on.
+template <class Scalar>
+struct level_buffers {
+  Scalar* x;  ///< alpha b, then the solution; by solve index; column-major, size x right-hand sides
   solve_state* state;
 };
 
+/// Parameters of a solve, with rows (LEVR) or columns (LEVC) in level order. Only gather_rhs and
+/// scatter_solution use the user's arrays.
+template <class Scalar, class Index, class Offset>
+using level_system = paper_system<Scalar, Index, Offset, level_buffers<Scalar>>;
+
 /// Stores component `r` of one right-hand side and records it if it is not finite.
 template <class Context, class Scalar, class Index, class Offset>
-SPTRSV_DEVICE void finish(Context& ctx, const system_params<Scalar, Index, Offset>& p, std::int64_t r,
+SPTRSV_DEVICE void finish(Context& ctx, const level_system<Scalar, Index, Offset>& p, std::int64_t r,
                           Scalar* component, Scalar solved) {
   ctx.store(component, solved);
   if (!is_finite(solved)) {
-    ctx.atomic_min(&p.state->first_nonfinite,
+    ctx.atomic_min(&p.buffers.state->first_nonfinite,
                    static_cast<std::int64_t>(ctx.load_constant(p.substitution_indices + r)));
   }
 }
 
-/// LEVR: solves row `r` with the lanes of `tile`. One sweep over the row solves `Columns` right-hand sides of
-/// `column_count`.
+/// Solves unknown `r` with the lanes of `tile`. One sweep over its row or column solves `Columns` right-hand
+/// sides of `column_count`. A lane takes every Lanes-th entry.
 ///
-///   1. Multiply the entries with the solved components; a lane takes every Lanes-th entry.
+/// LEVR:
+///   1. Multiply the entries of the row with the solved components.
 ///   2. Add the lanes' sums in a butterfly of fixed order.
 ///   3. Lane k % Lanes computes x = (alpha b - sum) / pivot of right-hand side first + k.
-template <int Columns, class Context, class Tile, class Scalar, class Index, class Offset>
-SPTRSV_DEVICE void solve_row(Context& ctx, const Tile& tile, const system_params<Scalar, Index, Offset>& p,
-                             std::int64_t r, std::int64_t column_count) {
-  const Offset begin = ctx.load_constant(p.offsets + r);
-  const Offset end = ctx.load_constant(p.offsets + r + 1);
-  const Scalar pivot =
-      p.diagonal != nullptr ? ctx.load_constant(p.diagonal + r) : pivot_divisor<Scalar>::one();
-  for (std::int64_t first = 0; first < column_count; first += Columns) {
-    array_of<Scalar, Columns> sums = {};
-    for (Offset e = begin + static_cast<Offset>(tile.rank()); e < end;
-         e += static_cast<Offset>(Tile::lanes)) {
-      const std::int64_t column = ctx.load_constant(p.indices + e);
-      const Scalar value = ctx.load_constant(p.values + e);
-      for (int k = 0; k < Columns; ++k) {
-        if (first + k < column_count) {
-          sums[k] = sums[k] + value * ctx.load(p.x + (first + k) * p.size + column);
-        }
-      }
-    }
-    for (int k = 0; k < Columns; ++k) {
-      const Scalar sum = simt::reduce(tile, sums[k], Tile::lanes, simt::plus{});
-      if (tile.rank() == k % Tile::lanes && first + k < column_count) {
-        Scalar* const component = p.x + (first + k) * p.size + r;
-        finish(ctx, p, r, component, divide(ctx.load(component) - sum, pivot));
-      }
-    }
-  }
-}
-
-/// LEVC: solves component `c` with the lanes of `tile`. One sweep over the column solves `Columns` right-hand
-/// sides of `column_count`.
 ///
+/// LEVC:
 ///   1. Lane k % Lanes divides right-hand side first + k by the pivot and shuffles the solution to the tile.
-///   2. Subtract value * x from the component of each row that the column has an entry in; a lane takes every
-///      Lanes-th entry. Other tiles may update the same component at the same time, so updates are atomic.
-template <int Columns, class Context, class Tile, class Scalar, class Index, class Offset>
-SPTRSV_DEVICE void solve_column(Context& ctx, const Tile& tile, const system_params<Scalar, Index, Offset>& p,
-                                std::int64_t c, std::int64_t column_count) {
-  const Offset begin = ctx.load_constant(p.offsets + c);
-  const Offset end = ctx.load_constant(p.offsets + c + 1);
-  const Scalar pivot =
-      p.diagonal != nullptr ? ctx.load_constant(p.diagonal + c) : pivot_divisor<Scalar>::one();
-  for (std::int64_t first = 0; first < column_count; first += Columns) {
-    array_of<Scalar, Columns> solved;
-    for (int k = 0; k < Columns; ++k) {
-      Scalar x{};
-      if (tile.rank() == k % Tile::lanes && first + k < column_count) {
-        Scalar* const component = p.x + (first + k) * p.size + c;
-        x = divide(load_words_relaxed(ctx, component), pivot);
-        finish(ctx, p, c, component, x);
-      }
-      solved[k] = tile.shuffle(x, k % Tile::lanes);
-    }
-    for (Offset e = begin + static_cast<Offset>(tile.rank()); e < end;
-         e += static_cast<Offset>(Tile::lanes)) {
-      const std::int64_t row = ctx.load_constant(p.indices + e);
-      const Scalar value = ctx.load_constant(p.values + e);
-      for (int k = 0; k < Columns; ++k) {
-        if (first + k < column_count) {
-          add_words(ctx, p.x + (first + k) * p.size + row, Scalar{} - value * solved[k]);
-        }
-      }
-    }
-  }
-}
-
-/// Solves unknown `r` by rows (LEVR) or by columns (LEVC).
+///   2. Subtract value * x from the component of each row that the column has an entry in. Other tiles may
+///      update the same component at the same time, so updates are atomic.
 template <policy::orientation By, int Columns, class Context, class Tile, class Scalar, class Index,
           class Offset>
-SPTRSV_DEVICE void solve_unknown(Context& ctx, const Tile& tile,
-                                 const system_params<Scalar, Index, Offset>& p, std::int64_t r,
-                                 std::int64_t column_count) {
-  if constexpr (By == policy::orientation::rows) {
-    solve_row<Columns>(ctx, tile, p, r, column_count);
-  } else {
-    solve_column<Columns>(ctx, tile, p, r, column_count);
+SPTRSV_DEVICE void solve_unknown(Context& ctx, const Tile& tile, const level_system<Scalar, Index, Offset>& p,
+                                 std::int64_t r, std::int64_t column_count) {
+  const Offset begin = ctx.load_constant(p.offsets + r);
+  const Offset end = ctx.load_constant(p.offsets + r + 1);
+  const Scalar pivot = p.pivot(ctx, r);
+  for (std::int64_t first = 0; first < column_count; first += Columns) {
+    const auto is_finished_here = [&](int k) {
+      return tile.rank() == k % Tile::lanes && first + k < column_count;
+    };
+    const auto for_each_entry = [&](const auto& visit) {
+      for (Offset e = begin + static_cast<Offset>(tile.rank()); e < end;
+           e += static_cast<Offset>(Tile::lanes)) {
+        const std::int64_t index = ctx.load_constant(p.indices + e);
+        const Scalar value = ctx.load_constant(p.values + e);
+        for (int k = 0; k < Columns; ++k) {
+          if (first + k < column_count) {
+            visit(k, p.buffers.x + (first + k) * p.size + index, value);
+          }
+        }
+      }
+    };
+    if constexpr (By == policy::orientation::rows) {
+      array_of<Scalar, Columns> sums = {};
+      for_each_entry([&](int k, const Scalar* x, Scalar value) { sums[k] = sums[k] + value * ctx.load(x); });
+      for (int k = 0; k < Columns; ++k) {
+        const Scalar sum = simt::reduce(tile, sums[k], Tile::lanes, simt::plus{});
+        if (is_finished_here(k)) {
+          Scalar* const component = p.buffers.x + (first + k) * p.size + r;
+          finish(ctx, p, r, component, divide(ctx.load(component) - sum, pivot));
+        }
+      }
+    } else {
+      array_of<Scalar, Columns> solved;
+      for (int k = 0; k < Columns; ++k) {
+        Scalar x{};
+        if (is_finished_here(k)) {
+          Scalar* const component = p.buffers.x + (first + k) * p.size + r;
+          x = divide(load_words_relaxed(ctx, component), pivot);
+          finish(ctx, p, r, component, x);
+        }
+        solved[k] = tile.shuffle(x, k % Tile::lanes);
+      }
+      for_each_entry(
+          [&](int k, Scalar* sum, Scalar value) { add_words(ctx, sum, Scalar{} - value * solved[k]); });
+    }
   }
 }
 
@@ -142,7 +118,7 @@ struct wide_agent {
   static constexpr int rows_per_block = block_threads / Lanes;
   struct shared_storage {};
   struct params {
-    system_params<Scalar, Index, Offset> system;
+    level_system<Scalar, Index, Offset> system;
     std::int64_t first_row;  ///< first row of the level
     std::int64_t last_row;   ///< one past the last row of the level
   };
@@ -154,7 +130,7 @@ struct wide_agent {
         p.first_row + static_cast<std::int64_t>(ctx.block_rank()) * rows_per_block + tile.index();
     if (row < p.last_row) {
       solve_unknown<By, OneRhs ? 1 : Tuning::rhs_per_sweep>(
-          ctx, tile, p.system, row, OneRhs ? 1 : ctx.load_constant(&p.system.state->columns));
+          ctx, tile, p.system, row, OneRhs ? 1 : ctx.load_constant(&p.system.buffers.state->columns));
     }
   }
 };
@@ -166,7 +142,7 @@ struct narrow_agent {
   static constexpr int block_threads = Tuning::narrow_block_threads;
   struct shared_storage {};
   struct params {
-    system_params<Scalar, Index, Offset> system;
+    level_system<Scalar, Index, Offset> system;
     const Index* level_offsets;       ///< by level: solve index of the first row; levels + 1
     const std::int32_t* level_lanes;  ///< by level: lanes per row, 1, 8 or 32
     std::int64_t first_level;
@@ -175,7 +151,7 @@ struct narrow_agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const std::int64_t columns = OneRhs ? 1 : ctx.load_constant(&p.system.state->columns);
+    const std::int64_t columns = OneRhs ? 1 : ctx.load_constant(&p.system.buffers.state->columns);
     std::int64_t begin = ctx.load_constant(p.level_offsets + p.first_level);
     std::int64_t end = ctx.load_constant(p.level_offsets + p.first_level + 1);
     std::int32_t lanes = ctx.load_constant(p.level_lanes + p.first_level);
@@ -200,7 +176,7 @@ struct narrow_agent {
 
  private:
   template <int Lanes, class Context>
-  SPTRSV_DEVICE static void solve_rows(Context& ctx, const system_params<Scalar, Index, Offset>& system,
+  SPTRSV_DEVICE static void solve_rows(Context& ctx, const level_system<Scalar, Index, Offset>& system,
                                        std::int64_t begin, std::int64_t end, std::int64_t columns) {
     const auto tile = ctx.template group<Lanes>();
     for (std::int64_t row = begin + tile.index(); row < end; row += block_threads / Lanes) {
@@ -229,44 +205,33 @@ struct measure_levels {
 };
 
 /// Copies alpha b into level order. Runs once per component and right-hand side.
-template <class Scalar, class Index>
+template <class Scalar, class Index, class Offset>
 struct gather_rhs {
-  std::int64_t size;
-  bool reversed;
-  const Index* substitution_indices;  ///< by solve index
-  Scalar alpha;
-  dense_view<const Scalar> b;
-  Scalar* x;  ///< by solve index; column-major, size x right-hand sides
-  solve_state* state;
+  level_system<Scalar, Index, Offset> p;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const std::int64_t k = i / size;
-    const std::int64_t substitution_index = ctx.load_constant(substitution_indices + (i - k * size));
-    const std::int64_t row = reversed ? size - 1 - substitution_index : substitution_index;
-    ctx.store(x + i, alpha * ctx.load_constant(b.data + row * b.row_stride + k * b.column_stride));
+    const std::int64_t k = i / p.size;
+    const std::int64_t row = p.mirrored(ctx.load_constant(p.substitution_indices + (i - k * p.size)));
+    ctx.store(p.buffers.x + i,
+              p.alpha * ctx.load_constant(p.b.data + row * p.b.row_stride + k * p.b.column_stride));
     if (i == 0) {
-      ctx.store(&state->columns, b.columns);
-      ctx.store(&state->first_nonfinite, all_finite);
+      ctx.store(&p.buffers.state->columns, p.b.columns);
+      ctx.store(&p.buffers.state->first_nonfinite, all_finite);
     }
   }
 };
 
 /// Copies the solution from level order to the user's x. Runs once per component and right-hand side.
-template <class Scalar, class Index>
+template <class Scalar, class Index, class Offset>
 struct scatter_solution {
-  std::int64_t size;
-  bool reversed;
-  const Index* substitution_indices;  ///< by solve index
-  const Scalar* solved;               ///< by solve index; column-major, size x right-hand sides
-  dense_view<Scalar> x;
+  level_system<Scalar, Index, Offset> p;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const std::int64_t k = i / size;
-    const std::int64_t substitution_index = ctx.load_constant(substitution_indices + (i - k * size));
-    const std::int64_t row = reversed ? size - 1 - substitution_index : substitution_index;
-    ctx.store(x.data + row * x.row_stride + k * x.column_stride, ctx.load_constant(solved + i));
+    const std::int64_t k = i / p.size;
+    const std::int64_t row = p.mirrored(ctx.load_constant(p.substitution_indices + (i - k * p.size)));
+    ctx.store(p.x.data + row * p.x.row_stride + k * p.x.column_stride, ctx.load_constant(p.buffers.x + i));
   }
 };
 

@@ -3,6 +3,7 @@
 // launches as CUDA graphs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -36,6 +37,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
 
     void reset(const Executor&) {}  // each solve begins by setting x and the state
 
+    [[nodiscard]] level_set::level_buffers<Scalar> buffers() const { return {x.data(), state.data()}; }
     [[nodiscard]] std::uint32_t* status_flag() const { return &state.data()->status_flag; }
     [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t, const Executor& on) const {
       solve_state found;
@@ -73,28 +75,22 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const Executor& on) const {
     const std::int64_t components = triangle_.size * x.columns;
-    const Index* const rows = levels_.rows.data();
-    simt::for_each(on, components,
-                   level_set::gather_rhs<Scalar, Index>{triangle_.size, this->form_.reversed, rows, alpha, b,
-                                                        scratch.x.data(), scratch.state.data()});
+    const auto system = this->system(alpha, b, x, scratch.buffers());
+    simt::for_each(on, components, level_set::gather_rhs<Scalar, Index, Offset>{system});
     // A graph cannot be launched into a capture, so a capturing stream gets the launches themselves.
     if (!is_recorded() || on.is_capturing()) {
       enqueue_levels(x.columns == 1, scratch, on);
     } else {
       on.replay(x.columns == 1 ? scratch.one_rhs : scratch.many_rhs);
     }
-    simt::for_each(on, components,
-                   level_set::scatter_solution<Scalar, Index>{triangle_.size, this->form_.reversed, rows,
-                                                              scratch.x.data(), x});
+    simt::for_each(on, components, level_set::scatter_solution<Scalar, Index, Offset>{system});
   }
 
   void describe(solver_info& info, const Executor& on) const {
-    std::int64_t wide = 0;
-    for (const level_set::segment& s : segments_) {
-      wide += s.narrow ? 0 : 1;
-    }
+    const std::int64_t narrow = std::count_if(segments_.begin(), segments_.end(),
+                                              [](const level_set::segment& s) { return s.narrow; });
+    const std::int64_t wide = static_cast<std::int64_t>(segments_.size()) - narrow;
     this->describe_system(info, on);
-    const std::int64_t narrow = static_cast<std::int64_t>(segments_.size()) - wide;
     info.kernels.resize(4);
     info.kernels[0].text = std::string("gather_rhs, for levels by ") + (by_rows() ? "rows" : "columns");
     info.kernels[1].text = std::to_string(wide) + " launches of one wide level";
@@ -114,20 +110,15 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   [[nodiscard]] bool is_recorded() const { return policy_.launches == policy::level_launches::fused; }
 
   void plan(const Executor& on, memory_resource& resource) {
-    const auto levels = static_cast<std::size_t>(levels_.count);
-    const buffer<std::int64_t> longest(levels, resource, on.stream());
+    const auto longest = make_buffer<std::int64_t>(levels_.count, on, resource);
     on.fill_bytes(longest.data(), 0, longest.bytes());
     simt::for_each(
         on, triangle_.size,
         level_set::measure_levels<Index, Offset>{triangle_.row_offsets.data(), levels_.level_offsets.data(),
                                                  levels_.count, longest.data()});
-    std::vector<Index> offsets(levels + 1);
-    std::vector<std::int64_t> longest_rows(levels);
-    on.download(offsets.data(), levels_.level_offsets.data(), levels_.level_offsets.bytes());
-    on.download(longest_rows.data(), longest.data(), longest.bytes());
-    level_set::level_plan made = level_set::make_plan<Tuning>(offsets, longest_rows, is_recorded());
-    level_lanes_ = buffer<std::int32_t>(levels, resource, on.stream());
-    on.upload(level_lanes_.data(), made.level_lanes.data(), level_lanes_.bytes());
+    level_set::level_plan made = level_set::make_plan<Tuning>(download_array(levels_.level_offsets, on),
+                                                              download_array(longest, on), is_recorded());
+    level_lanes_ = upload(made.level_lanes, on, resource);
     segments_ = std::move(made.segments);
   }
 
@@ -144,15 +135,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   }
   template <policy::orientation By, bool OneRhs, class Launcher>
   void enqueue_levels(const workspace& scratch, const Launcher& on) const {
-    level_set::system_params<Scalar, Index, Offset> p{};
-    p.size = triangle_.size;
-    p.offsets = triangle_.row_offsets.data();
-    p.indices = triangle_.columns.data();
-    p.values = this->values_.values();
-    p.diagonal = this->values_.diagonal();
-    p.substitution_indices = levels_.rows.data();
-    p.x = scratch.x.data();
-    p.state = scratch.state.data();
+    const auto p = this->system(Scalar{}, {}, {}, scratch.buffers());
     for (const level_set::segment& s : segments_) {
       if (s.narrow) {
         using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, OneRhs>;
@@ -169,7 +152,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   }
 
   template <policy::orientation By, int Lanes, bool OneRhs, class Launcher>
-  static void enqueue_wide(const level_set::system_params<Scalar, Index, Offset>& p,
+  static void enqueue_wide(const level_set::level_system<Scalar, Index, Offset>& p,
                            const level_set::segment& s, const Launcher& on) {
     using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, By, Lanes, OneRhs>;
     on.template launch<wide>(simt::block_count(s.last_row - s.first_row, wide::rows_per_block),

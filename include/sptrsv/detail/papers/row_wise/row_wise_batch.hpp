@@ -4,15 +4,16 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/papers/row_wise/row_wise_system.hpp"
+#include "sptrsv/detail/papers/paper_system.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
 
 namespace sptrsv::detail::row_wise {
 
 /// Up to `Entries` entries of a row, for the right-hand sides first ... first + Columns - 1. `System` is a
-/// system_params or a type with the same interface.
+/// paper_system or a type with the same interface.
 template <int Entries, int Columns, class System>
 class batch {
   using Scalar = typename System::scalar;
@@ -21,7 +22,7 @@ class batch {
 
  public:
   using params = System;
-  using flag = typename System::flag;
+  using flag = typename std::decay_t<decltype(System::buffers)>::flag;
   using word = typename flag::word;
 
   /// Range of columns [from, to); take() skips entries outside of it.

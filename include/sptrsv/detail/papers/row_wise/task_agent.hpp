@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/papers/row_wise/row_wise_system.hpp"
+#include "sptrsv/detail/papers/paper_system.hpp"
 
 namespace sptrsv::detail::row_wise {
 
@@ -22,11 +22,10 @@ template <class Tuning, class Scalar, class Index, class Offset, int Columns,
 struct task_agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps_per_block = block_threads / 32;
-  using rows =
-      Rows<Columns == 1 ? Tuning::entries_at_once : 1, Columns, system_params<Scalar, Index, Offset>>;
+  using rows = Rows<Columns == 1 ? Tuning::entries_at_once : 1, Columns, paper_system<Scalar, Index, Offset>>;
   using shared_storage = block_start;
   struct params {
-    system_params<Scalar, Index, Offset> system;
+    paper_system<Scalar, Index, Offset> system;
     std::int64_t warps;              ///< number of warps that have rows
     const Index* first_solve_index;  ///< solve index of each warp's first row; warps + 1 elements
   };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
+#include "sptrsv/detail/analysis/marked.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
@@ -32,10 +33,6 @@ struct system_features {
   [[nodiscard]] std::array<double, count> values() const {
     return {rows,       entries,   row_mean,        row_max, row_variation,
             level_mean, level_max, level_variation, levels,  dependency};
-  }
-  static constexpr std::array<const char*, count> names() {
-    return {"m",    "nnz",      "rnnz",     "rnnz_max",  "rnnz_cov",
-            "lnnz", "lnnz_max", "lnnz_cov", "level_num", "dep_dist"};
   }
 };
 
@@ -86,10 +83,8 @@ system_features features_of(const device_triangle<Index, Offset>& t, const devic
   const auto squares = make_buffer<std::int64_t>(t.size + 1, on, resource);
   const auto dependencies = make_buffer<std::int64_t>(t.size + 1, on, resource);
   const auto total = [&](const buffer<std::int64_t>& terms) {
-    std::int64_t sum = 0;
     on.exclusive_scan(terms.data(), terms.data(), t.size + 1, resource);
-    on.download(&sum, terms.data() + t.size, sizeof(sum));
-    return static_cast<double>(sum);
+    return static_cast<double>(last_of(terms, on));
   };
   using measure = measure_features<Index, Offset>;
   simt::for_each(on, t.size + 1,
@@ -106,8 +101,7 @@ system_features features_of(const device_triangle<Index, Offset>& t, const devic
   simt::for_each(on, levels.count + 1,
                  array_kernels::take_in_order<std::int64_t, Index>{
                      lengths.data(), levels.level_offsets.data(), level_entries.data()});
-  std::vector<std::int64_t> before(level_entries.size());
-  on.download(before.data(), level_entries.data(), level_entries.bytes());
+  const std::vector<std::int64_t> before = download_array(level_entries, on);
   double level_squares = 0;
   for (std::size_t level = 0; level + 1 < before.size(); ++level) {
     const auto entries = static_cast<double>(before[level + 1] - before[level]);

@@ -37,23 +37,6 @@ struct find_balance_keys {
   }
 };
 
-/// Counts the groups of each level. Runs once per level and once for the end.
-template <class Index>
-struct count_groups {
-  const Index* level_offsets;  ///< by level, levels + 1
-  std::int64_t levels;
-  int sub_warps;
-  Index* groups;  ///< output by level, levels + 1
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t level) const {
-    const Index nodes = level == levels ? Index{0}
-                                        : static_cast<Index>(ctx.load_constant(level_offsets + level + 1) -
-                                                             ctx.load_constant(level_offsets + level));
-    ctx.store(groups + level, static_cast<Index>(simt::ceil_div(nodes, sub_warps)));
-  }
-};
-
 /// Writes each node to its slot in the groups. Runs once per node in level order.
 template <class Index>
 struct place_nodes {
@@ -124,14 +107,15 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
 
   grouped_nodes<Index> made;
   made.sub_warps = s.sub_warps;
-  const auto group_offsets = make_buffer<Index>(levels.count + 1, on, resource);
-  simt::for_each(
-      on, levels.count + 1,
-      count_groups<Index>{levels.level_offsets.data(), levels.count, s.sub_warps, group_offsets.data()});
-  on.exclusive_scan(group_offsets.data(), group_offsets.data(), levels.count + 1, resource);
-  made.level_offsets.resize(group_offsets.size());
-  on.download(made.level_offsets.data(), group_offsets.data(), group_offsets.bytes());
+  const std::vector<Index> first_nodes = download_array(levels.level_offsets, on);
+  made.level_offsets.push_back(0);
+  for (std::size_t level = 0; level + 1 < first_nodes.size(); ++level) {
+    const Index of_level = first_nodes[level + 1] - first_nodes[level];
+    made.level_offsets.push_back(
+        static_cast<Index>(made.level_offsets[level] + simt::ceil_div(of_level, s.sub_warps)));
+  }
   made.count = made.level_offsets.back();
+  const buffer<Index> group_offsets = begin_upload(made.level_offsets, on, resource);
 
   made.first = make_buffer<Index>(made.count * s.sub_warps, on, resource);
   made.rows = make_buffer<Index>(made.count * s.sub_warps, on, resource);
@@ -145,8 +129,7 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
       place_nodes<Index>{levels.level_offsets.data(), levels.count, levels.rows.data(),
                          graph.nodes.first.data(), graph.inner.data(), group_offsets.data(), s.sub_warps,
                          made.first.data(), made.rows.data(), inner.data(), made.group_of_node.data()});
-  made.level_inner.resize(inner.size());
-  on.download(made.level_inner.data(), inner.data(), inner.bytes());
+  made.level_inner = download_array(inner, on);
   return made;
 }
 

@@ -6,11 +6,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/papers/scheme/features.hpp"
@@ -19,49 +21,107 @@
 
 namespace sptrsv::detail::schemes {
 
-/// Returns weights * in + biases of one of `Members` perceptrons, with negative elements set to zero if
-/// `rectify`. `weights` is by member, output and input, `biases` by member and output.
-template <std::size_t Members, std::size_t Weights, std::size_t Biases>
-std::vector<double> layer(const float (&weights)[Weights], const float (&biases)[Biases], std::size_t member,
-                          const std::vector<double>& in, bool rectify) {
-  std::vector<double> out(Biases / Members);
-  for (std::size_t o = 0; o < out.size(); ++o) {
-    const std::size_t at = member * out.size() + o;
-    double sum = biases[at];
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      sum += static_cast<double>(weights[at * in.size() + i]) * in[i];
+/// The perceptrons (members), which have the same shape.
+struct scheme_model {
+  struct layer {
+    std::vector<float> weights;  ///< by member, output and input
+    std::vector<float> biases;   ///< by member and output
+  };
+
+  std::vector<const char*> schemes;  ///< as text; by output of the last layer
+  std::size_t members;
+  std::vector<float> mean;       ///< of the logarithms, by feature
+  std::vector<float> deviation;  ///< likewise their standard deviation
+  std::array<layer, 3> layers;
+};
+
+/// Reads numbers m / 10^e of a packed text. Digits have base 62. The first three of a number are
+/// 20000 e + 10000 + m with -10000 < m < 10000; if e would be 10, three more digits hold e.
+class packed_numbers {
+ public:
+  explicit packed_numbers(const char* text) : at_(text) {}
+
+  std::vector<float> take(std::size_t count) {
+    std::vector<float> made(count);
+    for (float& value : made) {
+      const int code = digits();
+      int exponent = code / 20000;
+      exponent = exponent == 10 ? digits() : exponent;
+      double power = 1;
+      for (; exponent > 0; --exponent) {
+        power *= 10;
+      }
+      value = static_cast<float>((code % 20000 - 10000) / power);
     }
-    out[o] = rectify ? std::max(sum, 0.0) : sum;
+    return made;
   }
-  return out;
+
+ private:
+  int digits() {
+    int code = 0;
+    for (const char* const end = at_ + 3; at_ != end; ++at_) {
+      code = 62 * code + (*at_ <= '9' ? *at_ - '0' : *at_ <= 'Z' ? *at_ - 'A' + 10 : *at_ - 'a' + 36);
+    }
+    return code;
+  }
+
+  const char* at_;
+};
+
+/// Returns the model of model_table.hpp.
+inline const scheme_model& trained_model() {
+  static const scheme_model model = [] {
+    packed_numbers numbers(model_table::numbers);
+    const auto width = [](std::size_t i) { return static_cast<std::size_t>(model_table::widths[i]); };
+    scheme_model made{{std::begin(model_table::schemes), std::end(model_table::schemes)},
+                      static_cast<std::size_t>(model_table::members),
+                      numbers.take(width(0)),
+                      numbers.take(width(0)),
+                      {}};
+    for (std::size_t i = 0; i < made.layers.size(); ++i) {
+      made.layers[i].weights = numbers.take(made.members * width(i + 1) * width(i));
+      made.layers[i].biases = numbers.take(made.members * width(i + 1));
+    }
+    return made;
+  }();
+  return model;
 }
 
-/// Returns, for each scheme of Table, the sum of the perceptrons' probabilities.
-template <class Table>
-std::vector<double> scores(const system_features& features) {
+/// Returns, for each scheme of the model, the sum of the perceptrons' probabilities.
+inline std::vector<double> scores(const scheme_model& model, const system_features& features) {
   const auto values = features.values();
-  std::vector<double> in(values.begin(), values.end());
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    in[i] =
-        (std::log1p(in[i]) - static_cast<double>(Table::mean[i])) / static_cast<double>(Table::deviation[i]);
+  std::vector<double> start(values.begin(), values.end());
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    start[i] =
+        (std::log1p(start[i]) - static_cast<double>(model.mean[i])) / static_cast<double>(model.deviation[i]);
   }
-  std::vector<double> sums(std::size(Table::schemes));
-  constexpr std::size_t members = Table::members;
-  for (std::size_t member = 0; member < members; ++member) {
-    const auto first = layer<members>(Table::weights_1, Table::bias_1, member, in, true);
-    const auto second = layer<members>(Table::weights_2, Table::bias_2, member, first, true);
-    const auto last = layer<members>(Table::weights_3, Table::bias_3, member, second, false);
+  std::vector<double> sums(model.schemes.size());
+  for (std::size_t member = 0; member < model.members; ++member) {
+    std::vector<double> in = start;
+    for (const scheme_model::layer& layer : model.layers) {
+      const bool is_last = &layer == &model.layers.back();
+      std::vector<double> out(layer.biases.size() / model.members);
+      for (std::size_t o = 0; o < out.size(); ++o) {
+        const std::size_t unit = member * out.size() + o;
+        double sum = layer.biases[unit];
+        for (std::size_t i = 0; i < in.size(); ++i) {
+          sum += static_cast<double>(layer.weights[unit * in.size() + i]) * in[i];
+        }
+        out[o] = is_last ? sum : std::max(sum, 0.0);
+      }
+      in = std::move(out);
+    }
     for (std::size_t i = 0; i < sums.size(); ++i) {
-      sums[i] += 1 / (1 + std::exp(-last[i]));
+      sums[i] += 1 / (1 + std::exp(-in[i]));
     }
   }
   return sums;
 }
 
 /// Returns the schemes that the model knows, the most probable first.
-template <class Table = model_table>
-std::vector<scheme> likeliest_schemes(const system_features& features) {
-  const std::vector<double> score = scores<Table>(features);
+inline std::vector<scheme> likeliest_schemes(const system_features& features,
+                                             const scheme_model& model = trained_model()) {
+  const std::vector<double> score = scores(model, features);
   std::vector<std::size_t> order(score.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -69,15 +129,15 @@ std::vector<scheme> likeliest_schemes(const system_features& features) {
   std::vector<scheme> made;
   made.reserve(order.size());
   for (const std::size_t i : order) {
-    made.push_back(parse_scheme(Table::schemes[i]));
+    made.push_back(parse_scheme(model.schemes[i]));
   }
   return made;
 }
 
 /// Returns the most probable scheme that needs at most `max_launches` launches.
-template <class Table = model_table>
-scheme choose_scheme(const system_features& features, std::int64_t max_launches) {
-  const std::vector<scheme> known = likeliest_schemes<Table>(features);
+inline scheme choose_scheme(const system_features& features, std::int64_t max_launches,
+                            const scheme_model& model = trained_model()) {
+  const std::vector<scheme> known = likeliest_schemes(features, model);
   const auto found = std::find_if(known.begin(), known.end(), [&](const scheme& s) {
     return s.alpha_level == scheme::unlimited || features.levels <= static_cast<double>(max_launches);
   });
@@ -86,9 +146,8 @@ scheme choose_scheme(const system_features& features, std::int64_t max_launches)
 
 /// Sorts `space`: the schemes that the model knows come first, the most probable one at the start; the others
 /// keep their order.
-template <class Table = model_table>
-std::vector<scheme> likeliest_first(const system_features& features, std::vector<scheme> space) {
-  const std::vector<scheme> known = likeliest_schemes<Table>(features);
+inline std::vector<scheme> likeliest_first(const system_features& features, std::vector<scheme> space) {
+  const std::vector<scheme> known = likeliest_schemes(features);
   const auto rank = [&](const scheme& s) { return std::find(known.begin(), known.end(), s) - known.begin(); };
   std::stable_sort(space.begin(), space.end(),
                    [&](const scheme& a, const scheme& b) { return rank(a) < rank(b); });

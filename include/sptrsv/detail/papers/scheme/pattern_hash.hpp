@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/analysis/marked.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -43,9 +44,7 @@ std::uint64_t hash_of(const Integer* elements, std::int64_t count, std::uint64_t
   const auto terms = make_buffer<std::uint64_t>(count + 1, on, resource);
   simt::for_each(on, count + 1, hash_elements<Integer>{seed, count, elements, terms.data()});
   on.exclusive_scan(terms.data(), terms.data(), count + 1, resource);
-  std::uint64_t sum = 0;
-  on.download(&sum, terms.data() + count, sizeof(sum));
-  return sum;
+  return last_of(terms, on);
 }
 
 /// Returns a hash of the stored pattern, the triangle that is solved, and the widths of the types.

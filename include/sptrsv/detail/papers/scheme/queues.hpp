@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
+#include <functional>
+#include <queue>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
@@ -72,11 +74,10 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
   simt::for_each(on, solve_indices,
                  measure_nodes<Index, Offset>{t.row_offsets.data(), groups.first.data(), groups.rows.data(),
                                               loads.data()});
-  std::vector<std::int64_t> by_solve_index(loads.size());
-  on.download(by_solve_index.data(), loads.data(), loads.bytes());
+  const std::vector<std::int64_t> by_slot = download_array(loads, on);
   facts.loads.assign(count, 0);
-  for (std::size_t k = 0; k < by_solve_index.size(); ++k) {
-    facts.loads[k / static_cast<std::size_t>(groups.sub_warps)] += by_solve_index[k];
+  for (std::size_t k = 0; k < by_slot.size(); ++k) {
+    facts.loads[k / static_cast<std::size_t>(groups.sub_warps)] += by_slot[k];
   }
   if (with_parents) {
     const device_triangle<Index, Offset>& edges = graph.nodes_are_rows() ? t : graph.edges;
@@ -85,10 +86,8 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
     simt::for_each(on, edges.entries(),
                    find_parents<Index, Offset>{edges.size, edges.row_offsets.data(), edges.columns.data(),
                                                groups.group_of_node.data(), parents.data()});
-    std::vector<Index> parent(parents.size());
-    std::vector<Index> group(parents.size());
-    on.download(parent.data(), parents.data(), parents.bytes());
-    on.download(group.data(), groups.group_of_node.data(), groups.group_of_node.bytes());
+    const std::vector<Index> parent = download_array(parents, on);
+    const std::vector<Index> group = download_array(groups.group_of_node, on);
     facts.parents_of.resize(count);
     for (std::size_t node = 0; node < parent.size(); ++node) {
       if (parent[node] >= 0) {
@@ -107,45 +106,32 @@ struct warp_queues {
   std::vector<Index> queue;
 };
 
-/// The loads of all warps, and a heap to find the warp with the smallest load.
+/// The loads of all warps. Loads only grow, so the heap may hold earlier loads of a warp, too.
 class warp_loads {
  public:
-  explicit warp_loads(std::size_t warps) : loads_(warps, 0), heap_(warps), heap_index_(warps) {
-    std::iota(heap_.begin(), heap_.end(), 0u);
-    std::iota(heap_index_.begin(), heap_index_.end(), 0u);
+  explicit warp_loads(std::size_t warps) : loads_(warps, 0) {
+    for (std::size_t warp = 0; warp < warps; ++warp) {
+      heap_.emplace(0, warp);
+    }
   }
 
-  [[nodiscard]] std::size_t size() const { return loads_.size(); }
-  [[nodiscard]] std::int64_t of(std::uint32_t warp) const { return loads_[warp]; }
+  [[nodiscard]] std::int64_t of(std::size_t warp) const { return loads_[warp]; }
   /// Returns the first of the warps with the smallest load.
-  [[nodiscard]] std::uint32_t least() const { return heap_.front(); }
-
-  void add(std::uint32_t warp, std::int64_t load) {
-    loads_[warp] += load;
-    std::size_t at = heap_index_[warp];
-    for (std::size_t child = 2 * at + 1; child < heap_.size(); child = 2 * at + 1) {
-      child += child + 1 < heap_.size() && is_before(heap_[child + 1], heap_[child]) ? 1U : 0U;
-      if (!is_before(heap_[child], warp)) {
-        break;
-      }
-      put(heap_[child], at);
-      at = child;
+  [[nodiscard]] std::size_t least() {
+    while (heap_.top().first != loads_[heap_.top().second]) {
+      heap_.pop();
     }
-    put(warp, at);
+    return heap_.top().second;
+  }
+  void add(std::size_t warp, std::int64_t load) {
+    loads_[warp] += load;
+    heap_.emplace(loads_[warp], warp);
   }
 
  private:
-  [[nodiscard]] bool is_before(std::uint32_t a, std::uint32_t b) const {
-    return loads_[a] < loads_[b] || (loads_[a] == loads_[b] && a < b);
-  }
-  void put(std::uint32_t warp, std::size_t at) {
-    heap_[at] = warp;
-    heap_index_[warp] = static_cast<std::uint32_t>(at);
-  }
-
-  std::vector<std::int64_t> loads_;        ///< by warp
-  std::vector<std::uint32_t> heap_;        ///< warps; the one with the smallest load first
-  std::vector<std::uint32_t> heap_index_;  ///< by warp: its index in the heap
+  using loaded = std::pair<std::int64_t, std::size_t>;  // load and warp
+  std::vector<std::int64_t> loads_;                     ///< by warp
+  std::priority_queue<loaded, std::vector<loaded>, std::greater<>> heap_;
 };
 
 /// Assigns the groups first_group ... first_group + groups - 1 to `blocks` blocks of `warps` warps: each to
@@ -157,14 +143,14 @@ warp_queues<Index> make_queues(const group_facts<Index>& facts, std::int64_t fir
   warp_loads loads(static_cast<std::size_t>(blocks * warps));
   std::vector<Index> worker_of(static_cast<std::size_t>(groups));  // by group of the launch: its warp
   const auto near_parents = [&](std::int64_t group) {
-    std::uint32_t best = loads.least();
+    std::size_t best = loads.least();
     bool found = false;
     for (const Index parent : facts.parents_of[at(group)]) {
       if (parent < first_group) {
         continue;  // parent is solved by an earlier launch
       }
-      const auto first = static_cast<std::uint32_t>(worker_of[at(parent - first_group)] / warps * warps);
-      for (std::uint32_t w = first; w < first + static_cast<std::uint32_t>(warps); ++w) {
+      const auto first = static_cast<std::size_t>(worker_of[at(parent - first_group)] / warps * warps);
+      for (std::size_t w = first; w < first + static_cast<std::size_t>(warps); ++w) {
         best = !found || loads.of(w) < loads.of(best) ? w : best;
         found = true;
       }
@@ -173,7 +159,7 @@ warp_queues<Index> make_queues(const group_facts<Index>& facts, std::int64_t fir
   };
   for (std::int64_t g = 0; g < groups; ++g) {
     const std::int64_t group = first_group + g;
-    const std::uint32_t worker = how == warp_scheduling::locality ? near_parents(group) : loads.least();
+    const std::size_t worker = how == warp_scheduling::locality ? near_parents(group) : loads.least();
     loads.add(worker, facts.loads[at(group)]);
     worker_of[at(g)] = static_cast<Index>(worker);
   }

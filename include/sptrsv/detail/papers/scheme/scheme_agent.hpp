@@ -47,11 +47,10 @@ struct one_column {
 template <class Scalar, class Index, class Offset, class Buffers, bool Buffered, bool OneRhs>
 class lane_system {
  public:
-  using system_params = row_wise::system_params<Scalar, Index, Offset, Buffers>;
+  using system_params = paper_system<Scalar, Index, Offset, Buffers>;
   using scalar = Scalar;
   using index = Index;
   using offset = Offset;
-  using flag = typename Buffers::flag;
 
   struct row {
     Index solve_index;
@@ -95,11 +94,11 @@ class lane_system {
   }
   template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index) const {
-    const Index number = static_cast<Index>(
-        mirrored(p_.substitution_indices != nullptr ? ctx.load_constant(p_.substitution_indices + solve_index)
-                                                    : solve_index));
-    row r{static_cast<Index>(solve_index), number, ctx.load_constant(p_.row_offsets + solve_index),
-          ctx.load_constant(p_.row_offsets + solve_index + 1), p_.pivot(ctx, solve_index)};
+    const Index number = static_cast<Index>(p_.mirrored(
+        p_.substitution_indices != nullptr ? ctx.load_constant(p_.substitution_indices + solve_index)
+                                           : solve_index));
+    row r{static_cast<Index>(solve_index), number, ctx.load_constant(p_.offsets + solve_index),
+          ctx.load_constant(p_.offsets + solve_index + 1), p_.pivot(ctx, solve_index)};
     if (divides_early_) {
       const pivot_divisor<Scalar> pivot(r.divisor);
       r.divisor = pivot.is_safe() ? pivot.reciprocal() : must_divide<Scalar>();
@@ -116,15 +115,12 @@ class lane_system {
                             Scalar b_value, Scalar sum) const {
     const Scalar dividend = p_.alpha * b_value - sum;
     const bool multiplies = divides_early_ && is_finite(r.divisor);
-    p_.publish(ctx, r.solve_index, r.number, mirrored(r.number), half, column,
+    p_.publish(ctx, r.solve_index, r.number, p_.mirrored(r.number), half, column,
                multiplies ? dividend * r.divisor
                           : divide(dividend, divides_early_ ? p_.pivot(ctx, r.solve_index) : r.divisor));
   }
 
  private:
-  /// Maps a substitution index to a row index, and back.
-  SPTRSV_DEVICE std::int64_t mirrored(std::int64_t at) const { return p_.reversed ? p_.size - 1 - at : at; }
-
   const system_params& p_;
   bool divides_early_;
   const Index* columns_ = nullptr;  ///< in shared memory; null: the entries are read from global memory
@@ -171,7 +167,7 @@ struct agent {
   static constexpr int entries_at_once = OneRhs ? Tuning::entries_at_once : 1;
   static constexpr int max_buffered =
       Buffered ? Tuning::buffer_bytes / static_cast<int>(sizeof(Scalar) + sizeof(Index)) : 1;
-  using system_params = row_wise::system_params<Scalar, Index, Offset, Buffers>;
+  using system_params = paper_system<Scalar, Index, Offset, Buffers>;
   using system_type = lane_system<Scalar, Index, Offset, Buffers, Buffered, OneRhs>;
   using by_lanes = row_wise::lane_rows<entries_at_once, rhs_per_sweep, system_type>;
   using by_tile = row_wise::tile_rows<entries_at_once, rhs_per_sweep, system_type>;
@@ -238,8 +234,8 @@ struct agent {
     system_type system(p.system, p.early_division);
     bool together = p.sharing == row_sharing::together;
     if (Buffered || p.sharing == row_sharing::by_length) {
-      const Offset begin = ctx.load_constant(p.system.row_offsets + first);
-      const Offset end = ctx.load_constant(p.system.row_offsets + first + rows);
+      const Offset begin = ctx.load_constant(p.system.offsets + first);
+      const Offset end = ctx.load_constant(p.system.offsets + first + rows);
       if (p.sharing == row_sharing::by_length) {  // entries and diagonals
         together = static_cast<std::int64_t>(end - begin) + rows >
                    static_cast<std::int64_t>(p.together_above) * rows;
@@ -283,7 +279,7 @@ struct agent {
       const auto entries = static_cast<int>(warp.shuffle(own, other));
       const auto at = static_cast<int>(warp.shuffle(before, other));
       for (int k = warp.rank(); k < entries; k += 32) {
-        to.columns[at + k] = ctx.load_constant(p.system.columns + from + k);
+        to.columns[at + k] = ctx.load_constant(p.system.indices + from + k);
         to.values[at + k] = ctx.load_constant(p.system.values + from + k);
       }
     }

@@ -51,10 +51,10 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
                          : schemes::choose_scheme(schemes::features_of(this->triangle_, rows, on, resource),
                                                   Tuning::max_launches);
     check_scheme(scheme_);
-    blocks_per_processor_ = std::max(1, scheme_.active_warps * 32 / Tuning::block_threads);
+    const int blocks_per_processor = std::max(1, scheme_.active_warps * 32 / Tuning::block_threads);
     threads_ = std::min(scheme_.active_warps * 32, Tuning::block_threads);
     shared_bytes_ =
-        on.shared_limit() / static_cast<std::size_t>(blocks_per_processor_ + 1) / 1024 * 1024 + 1024;
+        on.shared_limit() / static_cast<std::size_t>(blocks_per_processor + 1) / 1024 * 1024 + 1024;
     schemes::node_graph<Index, Offset> graph = transformed(std::move(rows), on, resource);
     schedule(graph, on, resource);
   }
@@ -196,7 +196,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     return least;
   }
 
-  /// Returns the dynamic shared memory that limits the blocks per multiprocessor to blocks_per_processor_.
+  /// Returns the dynamic shared memory that limits the blocks per multiprocessor.
   template <class Agent>
   [[nodiscard]] std::size_t padding() const {
     return shared_bytes_ - std::min(shared_bytes_, sizeof(typename Agent::shared_storage));
@@ -215,10 +215,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
       first.insert(first.end(), made.first.begin(), made.first.end());
       queue.insert(queue.end(), made.queue.begin(), made.queue.end());
     }
-    queue_first_ = buffer<Index>(first.size(), resource, on.stream());
-    queue_ = buffer<Index>(queue.size(), resource, on.stream());
-    on.upload(queue_first_.data(), first.data(), queue_first_.bytes());
-    on.upload(queue_.data(), queue.data(), queue_.bytes());
+    queue_first_ = upload(first, on, resource);
+    queue_ = upload(queue, on, resource);
   }
 
   /// Enqueues launch `i`. `buffers`: how components are handed on.
@@ -262,7 +260,6 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   }
 
   sptrsv::scheme scheme_;
-  int blocks_per_processor_;
   int threads_;  ///< threads of a block
   /// Shared memory of a block; so much that no further block fits a multiprocessor.
   std::size_t shared_bytes_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
+#include "sptrsv/detail/analysis/marked.hpp"
 #include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
@@ -51,23 +52,17 @@ struct starts_node {
   }
 };
 
-/// Marks the long rows with 1. Runs once per row and once for the end.
-template <class Index, class Offset>
-struct mark_long_rows {
-  std::int64_t size;
+/// Says whether a row is long.
+template <class Offset>
+struct is_long_row {
   int max_entries;
   const Offset* row_offsets;  ///< by solve index
-  Index* marks;               ///< output by solve index, size + 1
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
-    bool is_long = false;
-    if (solve_index < size) {
-      const Offset begin = ctx.load_constant(row_offsets + solve_index);
-      const Offset end = ctx.load_constant(row_offsets + solve_index + 1);
-      is_long = static_cast<std::int64_t>(end - begin) + 1 > max_entries;
-    }
-    ctx.store(marks + solve_index, is_long ? Index{1} : Index{0});
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
+    const Offset begin = ctx.load_constant(row_offsets + solve_index);
+    const Offset end = ctx.load_constant(row_offsets + solve_index + 1);
+    return static_cast<std::int64_t>(end - begin) + 1 > max_entries;
   }
 };
 
@@ -98,43 +93,36 @@ struct needed_node {
   }
 };
 
-/// Marks the entries that become dependency edges between nodes with 1: entries to another node, unless one
-/// of the few entries before it needs the same node. Rows of one node mostly need the same nodes, and the
-/// search for levels goes through all edges. An entry within a node marks the node in `inner`. Runs once per
-/// entry and once for the end.
+/// Says whether an entry becomes a dependency edge between nodes: an entry to another node, unless one of the
+/// few entries before it needs the same node. Rows of one node mostly need the same nodes, and the search for
+/// levels goes through all edges. An entry within a node marks the node in `inner`.
 template <class Index, class Offset>
-struct mark_edges {
+struct is_edge {
   /// Earlier entries compared: somewhat more than the 13 entries of a row of a 27-point stencil.
   static constexpr int entries_compared = 16;
 
   std::int64_t size;
-  std::int64_t entries;
   const Offset* row_offsets;       ///< by solve index
   const Index* columns;            ///< by entry
   const Index* first_solve_index;  ///< by node
   const Index* node_of_row;        ///< by solve index
-  Offset* marks;                   ///< output by entry, entries + 1
   std::int32_t* inner;             ///< output by node: 1 if its rows need each other; must be 0 before
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    bool is_edge = false;
-    if (e < entries) {
-      const Index node =
-          ctx.load_constant(node_of_row + triangle_kernels::major_of(ctx, row_offsets, size, e));
-      const needed_node<Index> node_of{columns, node_of_row};
-      const Index needed = node_of(ctx, e);
-      is_edge = needed != node;
-      if (!is_edge) {
-        ctx.store_relaxed(inner + node, std::int32_t{1});
-      }
-      const auto first = static_cast<std::int64_t>(
-          ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node)));
-      for (std::int64_t k = e - 1; is_edge && k >= first && k >= e - entries_compared; --k) {
-        is_edge = node_of(ctx, k) != needed;
-      }
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t e) const {
+    const Index node = ctx.load_constant(node_of_row + triangle_kernels::major_of(ctx, row_offsets, size, e));
+    const needed_node<Index> node_of{columns, node_of_row};
+    const Index needed = node_of(ctx, e);
+    bool is_new = needed != node;
+    if (!is_new) {
+      ctx.store_relaxed(inner + node, std::int32_t{1});
     }
-    ctx.store(marks + e, is_edge ? Offset{1} : Offset{0});
+    const auto first = static_cast<std::int64_t>(
+        ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node)));
+    for (std::int64_t k = e - 1; is_new && k >= first && k >= e - entries_compared; --k) {
+      is_new = node_of(ctx, k) != needed;
+    }
+    return is_new;
   }
 };
 
@@ -173,14 +161,12 @@ runs<Index> merge_rows(const device_triangle<Index, Offset>& t, const scheme& s,
                        memory_resource& resource) {
   starts_node<Index, Offset> starts{s.merge, s.merge_rows, s.merge_entries, t.size, t.row_offsets.data(),
                                     nullptr, nullptr};
-  const std::size_t listed = s.merge == node_merging::threshold ? static_cast<std::size_t>(t.size) + 1 : 0;
-  const buffer<Index> long_before(listed, resource, on.stream());
-  const buffer<Index> long_rows(listed, resource, on.stream());
-  if (listed > 0) {
-    simt::for_each(
-        on, t.size + 1,
-        mark_long_rows<Index, Offset>{t.size, s.merge_entries, t.row_offsets.data(), long_before.data()});
-    on.exclusive_scan(long_before.data(), long_before.data(), t.size + 1, resource);
+  buffer<Index> long_before;
+  buffer<Index> long_rows;
+  if (s.merge == node_merging::threshold) {
+    long_before =
+        count_marked<Index>(t.size, is_long_row<Offset>{s.merge_entries, t.row_offsets.data()}, on, resource);
+    long_rows = make_buffer<Index>(t.size, on, resource);
     simt::for_each(on, t.size,
                    array_kernels::keep_marked<Index, array_kernels::own_index, Index>{
                        long_before.data(), {}, long_rows.data()});
@@ -198,20 +184,17 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
   const std::int64_t count = graph.nodes.count;
   const Index* const first_solve_index = graph.nodes.first.data();
   const auto node_of_row = make_buffer<Index>(t.size, on, resource);
-  const auto edges_before = make_buffer<Offset>(t.entries() + 1, on, resource);
   graph.inner = make_buffer<std::int32_t>(count, on, resource);
   on.fill_bytes(graph.inner.data(), 0, graph.inner.bytes());
   simt::for_each(on, count, number_rows_by_node<Index>{first_solve_index, node_of_row.data()});
-  simt::for_each(on, t.entries() + 1,
-                 mark_edges<Index, Offset>{t.size, t.entries(), t.row_offsets.data(), t.columns.data(),
-                                           first_solve_index, node_of_row.data(), edges_before.data(),
-                                           graph.inner.data()});
-  on.exclusive_scan(edges_before.data(), edges_before.data(), t.entries() + 1, resource);
-  Offset edges = 0;
-  on.download(&edges, edges_before.data() + t.entries(), sizeof(edges));
+  const auto edges_before =
+      count_marked<Offset>(t.entries(),
+                           is_edge<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(),
+                                                  first_solve_index, node_of_row.data(), graph.inner.data()},
+                           on, resource);
   graph.edges.size = count;
   graph.edges.row_offsets = make_buffer<Offset>(count + 1, on, resource);
-  graph.edges.columns = make_buffer<Index>(static_cast<std::int64_t>(edges), on, resource);
+  graph.edges.columns = make_buffer<Index>(last_of(edges_before, on), on, resource);
   simt::for_each(
       on, t.entries(),
       array_kernels::keep_marked<Offset, needed_node<Index>, Index>{

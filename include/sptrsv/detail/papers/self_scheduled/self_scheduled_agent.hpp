@@ -38,7 +38,7 @@ struct agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
     const auto tile = ctx.template group<Lanes>();
-    start_block(ctx, start, p.unknowns.state);
+    start_block(ctx, start, p.buffers.state);
     const std::int64_t wid = start.block * unknowns_per_block + tile.index();
     const bool present = wid < p.size;
     Solve<Tuning, Scalar, Index, Offset, Lanes, Columns, OneRhs> solve(ctx, p, present ? wid : p.size - 1,
@@ -46,7 +46,7 @@ struct agent {
     when_ready(ctx, tile, p, present, wid, solve.in_degree(), [&] {
       solve(ctx, tile, p, start.half);
       if (tile.rank() == 0) {
-        p.unknowns.restore_count(ctx, wid, solve.in_degree());
+        p.buffers.restore_count(ctx, wid, solve.in_degree());
       }
     });
   }
@@ -61,7 +61,7 @@ struct agent {
     if constexpr (Lanes == 32) {
       if (present) {
         if (tile.rank() == 0) {
-          p.unknowns.wait(ctx, wid, in_degree);
+          p.buffers.wait(ctx, wid, in_degree);
         }
         tile.sync();
         work();
@@ -74,7 +74,7 @@ struct agent {
       while (warp.any(waits)) {
         bool ready = waits && in_degree == 0;
         if (waits && in_degree > 0 && tile.rank() == 0) {
-          ready = ctx.load_relaxed(p.unknowns.counts + wid) == in_degree;
+          ready = ctx.load_relaxed(p.buffers.counts + wid) == in_degree;
         }
         if (waits && tile.any(ready)) {
           if (in_degree > 0 && tile.rank() == 0) {
@@ -84,7 +84,7 @@ struct agent {
           work();
           waits = false;
         } else if (waits && tile.rank() == 0) {
-          ctx.pause(p.unknowns.counts + wid);
+          ctx.pause(p.buffers.counts + wid);
         }
       }
     }
@@ -107,7 +107,7 @@ class solve_row {
  public:
   template <class Context>
   SPTRSV_DEVICE solve_row(Context& ctx, const params& p, std::int64_t wid, int rank)
-      : solve_row(ctx, p, span<Offset>(ctx, p.ia, wid), span<Offset>(ctx, p.ib, wid),
+      : solve_row(ctx, p, span<Offset>(ctx, p.offsets, wid), span<Offset>(ctx, p.ib, wid),
                   unknown<Scalar, Index, Offset, Columns, OneRhs>(ctx, p, wid), rank) {}
 
   SPTRSV_DEVICE Index in_degree() const { return length_; }
@@ -124,7 +124,7 @@ class solve_row {
       row_.for_each(ctx, 0, [&](Index column, Scalar value) {  // lines 15 and 16
         for (int k = 0; k < Columns; ++k) {
           if (first + k < unknown_.columns(p)) {
-            sums[k] = sums[k] + value * ctx.load(p.unknowns.value(column, first + k));
+            sums[k] = sums[k] + value * ctx.load(p.buffers.value(column, first + k));
           }
         }
       });
@@ -135,7 +135,7 @@ class solve_row {
       }
       if (unknown_.finishes(p, first, tile.rank())) {
         x = pivot_(p.alpha * unknown_.b - sum);
-        ctx.store(p.unknowns.value(unknown_.wid, first + tile.rank()), x);  // line 24
+        ctx.store(p.buffers.value(unknown_.wid, first + tile.rank()), x);  // line 24
       }
     }
     tile.sync();
@@ -143,7 +143,7 @@ class solve_row {
       ctx.fence_release();  // line 25, by the lanes that count: x is visible before a counter says so
     }
     column_.for_each(ctx, 0,
-                     [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 28
+                     [&](Index j, Scalar) { ctx.reduce_add(p.buffers.counts + j, Index{1}); });  // line 28
     finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, half);
   }
 
@@ -153,7 +153,7 @@ class solve_row {
                           const unknown<Scalar, Index, Offset, Columns, OneRhs>& loading, int rank)
       : unknown_(loading),
         length_(static_cast<Index>(row.end - row.begin)),
-        row_(ctx, p.ja, p.values, row.begin, row.end, rank),
+        row_(ctx, p.indices, p.values, row.begin, row.end, rank),
         column_(ctx, p.jb, static_cast<const Scalar*>(nullptr), column.begin, column.end, rank) {
     unknown_.load_rhs(ctx, p, 0, rank);
     pivot_ = pivot_divisor<Scalar>(unknown_.diagonal);
@@ -192,7 +192,7 @@ class solve_column {
  public:
   template <class Context>
   SPTRSV_DEVICE solve_column(Context& ctx, const params& p, std::int64_t wid, int rank)
-      : solve_column(ctx, p, span<Offset>(ctx, p.ib, wid), ctx.load_constant(p.in_degree + wid),
+      : solve_column(ctx, p, span<Offset>(ctx, p.offsets, wid), ctx.load_constant(p.in_degree + wid),
                      unknown<Scalar, Index, Offset, Columns, OneRhs>(ctx, p, wid), rank) {}
 
   SPTRSV_DEVICE Index in_degree() const { return in_degree_; }
@@ -206,7 +206,7 @@ class solve_column {
         unknown_.load_rhs(ctx, p, first, tile.rank());
       }
       if (unknown_.finishes(p, first, tile.rank())) {  // line 14
-        const Scalar sum = in_degree_ > 0 ? p.unknowns.sum(ctx, unknown_.wid, first + tile.rank()) : Scalar{};
+        const Scalar sum = in_degree_ > 0 ? p.buffers.sum(ctx, unknown_.wid, first + tile.rank()) : Scalar{};
         x = pivot_(p.alpha * unknown_.b - sum);
       }
       array_of<Scalar, Columns> xi;
@@ -216,7 +216,7 @@ class solve_column {
       column_.for_each(ctx, 0, [&](Index j, Scalar value) {  // lines 17 and 18
         for (int k = 0; k < Columns; ++k) {
           if (first + k < unknown_.columns(p)) {
-            add_words(ctx, p.unknowns.value(j, first + k), value * xi[k]);
+            add_words(ctx, p.buffers.value(j, first + k), value * xi[k]);
           }
         }
       });
@@ -225,7 +225,7 @@ class solve_column {
       ctx.fence_release();  // line 19, once for all entries
     }
     column_.for_each(ctx, 0,
-                     [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 20
+                     [&](Index j, Scalar) { ctx.reduce_add(p.buffers.counts + j, Index{1}); });  // line 20
     finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, half);
   }
 
@@ -235,7 +235,7 @@ class solve_column {
                              const unknown<Scalar, Index, Offset, Columns, OneRhs>& loading, int rank)
       : unknown_(loading),
         in_degree_(in_degree),
-        column_(ctx, p.jb, p.values, column.begin, column.end, rank) {
+        column_(ctx, p.indices, p.values, column.begin, column.end, rank) {
     unknown_.load_rhs(ctx, p, 0, rank);
     pivot_ = pivot_divisor<Scalar>(unknown_.diagonal);
   }
@@ -245,7 +245,7 @@ class solve_column {
                             std::uint32_t half) const {
     if (unknown_.finishes(p, first, tile.rank())) {  // line 22
       if (in_degree_ > 0) {
-        p.unknowns.restore_sum(ctx, unknown_.wid, first + tile.rank());
+        p.buffers.restore_sum(ctx, unknown_.wid, first + tile.rank());
       }
       unknown_.store(ctx, p, first + tile.rank(), x, half);
     }

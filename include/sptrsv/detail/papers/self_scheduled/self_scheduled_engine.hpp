@@ -19,8 +19,8 @@ namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Executor>
-    : public paper_engine<Scalar, Index, Offset, Executor> {
-  using base = paper_engine<Scalar, Index, Offset, Executor>;
+    : public paper_engine<Scalar, Index, Offset, Executor, counted_storage<Scalar, Index>> {
+  using base = paper_engine<Scalar, Index, Offset, Executor, counted_storage<Scalar, Index>>;
   using base::levels_;
   using base::triangle_;
   template <int Lanes, bool OneRhs>
@@ -33,8 +33,6 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
                             self_scheduled::solve_column>;
 
  public:
-  using workspace = counted_storage<Scalar, Index>;
-
   engine(const policy::basic_self_scheduled<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : base(form, max_rhs, on, resource), by_rows_(policy.by == policy::orientation::rows) {
@@ -60,27 +58,11 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
     this->blocks_ = simt::block_count(a.size, Tuning::block_threads / lanes_);
   }
 
-  workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    return {triangle_.size, this->max_rhs_, on, resource};
-  }
-
-  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
-             const Executor& on) const {
-    self_scheduled::system_params<Scalar, Index, Offset> p{};
-    p.size = triangle_.size;
-    p.reversed = this->form_.reversed;
-    p.ia = by_rows_ ? triangle_.row_offsets.data() : nullptr;
-    p.ja = by_rows_ ? triangle_.columns.data() : nullptr;
-    p.ib = by_rows_ ? columns_.column_offsets.data() : triangle_.row_offsets.data();
-    p.jb = by_rows_ ? columns_.rows.data() : triangle_.columns.data();
-    p.values = this->values_.values();
-    p.diagonal = this->values_.diagonal();
-    p.in_degree = in_degrees_.total.data();
-    p.substitution_indices = levels_.rows.data();
-    p.unknowns = scratch.unknowns();
-    p.alpha = alpha;
-    p.b = b;
-    p.x = x;
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
+             const typename base::workspace& scratch, const Executor& on) const {
+    const self_scheduled::system_params<Scalar, Index, Offset> p{
+        this->system(alpha, b, x, scratch.unknowns()), columns_.column_offsets.data(), columns_.rows.data(),
+        in_degrees_.total.data()};
     with_constant(by_rows_, [&](auto rows) {
       with_constant(lanes_ == 32, [&](auto wide) {
         with_constant(x.columns == 1, [&](auto one) {
@@ -101,7 +83,6 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
                    Tuning::block_threads, std::move(kernel), on);
     info.bit_reproducible = by_rows_;
     info.solver_bytes += columns_.bytes() + in_degrees_.bytes();
-    info.workspace_bytes = workspace::bytes(triangle_.size, this->max_rhs_);
   }
 
  private:

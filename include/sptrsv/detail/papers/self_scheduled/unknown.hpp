@@ -5,32 +5,21 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/papers/paper_system.hpp"
 #include "sptrsv/detail/sync/counted_unknowns.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::detail::self_scheduled {
 
 /// Parameters of a solve. Rows, columns and unknowns are numbered in solve order: unknown `wid` here is
-/// unknown jlev[wid] of the paper.
+/// unknown jlev[wid] of the paper. In SLFR, offsets, indices and values are ia, ja and a, by rows, and the
+/// buffers are dp and x. In SLFC they are ib, jb and b, by columns, and the buffers are dp and the sums.
 template <class Scalar, class Index, class Offset>
-struct system_params {
-  std::int64_t size;  ///< number of unknowns
-  bool reversed;      ///< true if substitution begins with the last row
-  const Offset* ia;   ///< row offsets by solve index, size + 1; null in SLFC
-  const Index* ja;    ///< by stored entry, row by row: the entry's column; null in SLFC
-  const Offset* ib;   ///< column offsets by solve index, size + 1
-  const Index* jb;    ///< by stored entry, column by column: the entry's row
-  /// By stored entry: a, row by row, in SLFR; b, column by column, in SLFC.
-  const Scalar* values;
-  const Scalar* diagonal;  ///< d, by solve index; null if the diagonal is unit
+struct system_params : paper_system<Scalar, Index, Offset, counted_unknowns<Scalar, Index>> {
+  const Offset* ib;  ///< SLFR: column offsets by solve index, size + 1
+  const Index* jb;   ///< SLFR: by entry, column by column: the entry's row
   /// Final value of each counter, by solve index; null in SLFR, where it is the length of the row.
   const Index* in_degree;
-  const Index* substitution_indices;         ///< jlev, by solve index; null in the order of substitution
-  counted_unknowns<Scalar, Index> unknowns;  ///< dp and x (SLFR) or the sums (SLFC), by solve index
-  Scalar alpha;
-  dense_view<const Scalar> b;
-  dense_view<Scalar> x;
 };
 
 /// The entries [begin, end) of a row or column.
@@ -60,7 +49,7 @@ struct unknown {
       : wid(at),
         substitution_index(p.substitution_indices != nullptr ? ctx.load_constant(p.substitution_indices + at)
                                                              : static_cast<Index>(at)),
-        diagonal(p.diagonal != nullptr ? ctx.load_constant(p.diagonal + at) : pivot_divisor<Scalar>::one()) {}
+        diagonal(p.pivot(ctx, at)) {}
 
   /// Returns the number of right-hand sides of the solve.
   SPTRSV_DEVICE static std::int64_t columns(const params& p) { return OneRhs ? 1 : p.x.columns; }
@@ -68,8 +57,7 @@ struct unknown {
     return rank < Columns && first + rank < columns(p);
   }
   SPTRSV_DEVICE std::int64_t row(const params& p) const {
-    const auto from_start = static_cast<std::int64_t>(substitution_index);
-    return p.reversed ? p.size - 1 - from_start : from_start;
+    return p.mirrored(static_cast<std::int64_t>(substitution_index));
   }
   template <class Context>
   SPTRSV_DEVICE void load_rhs(Context& ctx, const params& p, std::int64_t first, int rank) {
@@ -82,7 +70,7 @@ struct unknown {
                            std::uint32_t half) const {
     ctx.store(p.x.data + row(p) * p.x.row_stride + rhs * p.x.column_stride, x);
     if (!is_finite(x)) {
-      p.unknowns.state->record_nonfinite(ctx, half, static_cast<std::int64_t>(substitution_index));
+      p.buffers.state->record_nonfinite(ctx, half, static_cast<std::int64_t>(substitution_index));
     }
   }
 };

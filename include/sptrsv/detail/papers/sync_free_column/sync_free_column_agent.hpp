@@ -8,26 +8,18 @@
 
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/prefetched_entries.hpp"
+#include "sptrsv/detail/papers/paper_system.hpp"
 #include "sptrsv/detail/sync/counted_unknowns.hpp"
 
 namespace sptrsv::detail::sync_free_column {
 
-/// Parameters of a solve. Components are numbered by substitution index.
+/// Parameters of a solve: the columns of the system in the order of substitution. Its buffers are d_in_degree
+/// and d_left_sum.
 template <class Scalar, class Index, class Offset>
-struct system_params {
-  std::int64_t size;             ///< number of components
-  bool reversed;                 ///< true if substitution begins with the last row
-  const Offset* column_offsets;  ///< by substitution index, size + 1
-  const Index* rows;             ///< by stored entry: the substitution index of the entry's row
-  const Scalar* values;          ///< by stored entry
-  const Scalar* diagonal;        ///< by substitution index; null if the diagonal is unit
-  const Index* in_degree;        ///< entries of each row, by substitution index
+struct column_system : paper_system<Scalar, Index, Offset, counted_unknowns<Scalar, Index>> {
+  const Index* in_degree;  ///< entries of each row, by substitution index
   /// The part of in_degree from columns of the same block; null if all updates go to global memory.
   const Index* in_degree_inside;
-  counted_unknowns<Scalar, Index> far;  ///< d_in_degree and d_left_sum, by substitution index
-  Scalar alpha;
-  dense_view<const Scalar> b;
-  dense_view<Scalar> x;
 };
 
 /// One warp solves one component and scatters its column. One sweep over the column solves `Columns`
@@ -51,7 +43,7 @@ template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int columns_per_block = block_threads / 32;
-  using params = system_params<Scalar, Index, Offset>;
+  using params = column_system<Scalar, Index, Offset>;
   using entries = prefetched_entries<Scalar, Index, Offset, 32, Tuning::entries_ahead>;
 
   struct shared_storage {
@@ -65,7 +57,7 @@ struct agent {
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const auto warp = ctx.template group<32>();
     if (ctx.thread_rank() == 0) {
-      take_block(ctx, shared.start, p.far.state, ctx.grid_blocks());
+      take_block(ctx, shared.start, p.buffers.state, ctx.grid_blocks());
     }
     if (ctx.thread_rank() < columns_per_block) {
       shared.in_degree[ctx.thread_rank()] = 0;
@@ -85,14 +77,13 @@ struct agent {
   SPTRSV_DEVICE static void solve_component(Context& ctx, const Warp& warp, shared_storage& shared,
                                             const params& p, std::int64_t first_of_block) {
     const std::int64_t i = first_of_block + warp.index();
-    const entries column(ctx, p.rows, p.values, ctx.load_constant(p.column_offsets + i),
-                         ctx.load_constant(p.column_offsets + i + 1), warp.rank());
-    const pivot_divisor<Scalar> pivot(p.diagonal != nullptr ? ctx.load_constant(p.diagonal + i)
-                                                            : pivot_divisor<Scalar>::one());
+    const entries column(ctx, p.indices, p.values, ctx.load_constant(p.offsets + i),
+                         ctx.load_constant(p.offsets + i + 1), warp.rank());
+    const pivot_divisor<Scalar> pivot(p.pivot(ctx, i));
     const bool uses_shared = p.in_degree_inside != nullptr && p.x.columns <= Columns;
     const Index inside = uses_shared ? ctx.load_constant(p.in_degree_inside + i) : Index{0};
     const Index outside = ctx.load_constant(p.in_degree + i) - inside;
-    const std::int64_t row = p.reversed ? p.size - 1 - i : i;
+    const std::int64_t row = p.mirrored(i);
     // Rows ascend within a column and a block has at most 32 components. So only a lane's first entry can lie
     // in a row of this block.
     const bool near =
@@ -108,18 +99,18 @@ struct agent {
       // for the columns of other blocks first, so the hand-off inside the block needs no load from global
       // memory.
       if (first == 0) {
-        p.far.wait(ctx, i, outside);
+        p.buffers.wait(ctx, i, outside);
       }
       if (finishes && outside > 0) {
-        x = x - p.far.sum(ctx, i, mine);
-        p.far.restore_sum(ctx, i, mine);
+        x = x - p.buffers.sum(ctx, i, mine);
+        p.buffers.restore_sum(ctx, i, mine);
       }
       if (first == 0) {
         wait_inside(ctx, shared, warp.index(), inside);
         // All lanes have seen the counter and go on together: shuffles of a diverged warp are slow.
         warp.sync();
         if (warp.rank() == 0) {
-          p.far.restore_count(ctx, i, outside);
+          p.buffers.restore_count(ctx, i, outside);
         }
       }
       if (finishes) {
@@ -138,14 +129,14 @@ struct agent {
       column.for_each(ctx, near ? 1 : 0, [&](Index rid, Scalar value) {  // lines 15, 16 and 21
         for (int k = 0; k < Columns; ++k) {
           if (first + k < p.x.columns) {
-            add_words(ctx, p.far.value(rid, first + k), value * solved[k]);
+            add_words(ctx, p.buffers.value(rid, first + k), value * solved[k]);
           }
         }
       });
       if (finishes) {
         ctx.store(p.x.data + row * p.x.row_stride + mine * p.x.column_stride, x);
         if (!is_finite(x)) {
-          p.far.state->record_nonfinite(ctx, shared.start.half, i);
+          p.buffers.state->record_nonfinite(ctx, shared.start.half, i);
         }
       }
     }
@@ -153,7 +144,7 @@ struct agent {
       ctx.fence_release();  // the sums are visible before a counter says so
     }
     column.for_each(ctx, near ? 1 : 0,
-                    [&](Index rid, Scalar) { ctx.reduce_add(p.far.counts + rid, Index{1}); });  // line 22
+                    [&](Index rid, Scalar) { ctx.reduce_add(p.buffers.counts + rid, Index{1}); });  // line 22
   }
 
   template <class Context>

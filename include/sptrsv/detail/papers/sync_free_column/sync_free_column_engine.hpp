@@ -14,14 +14,14 @@ namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Executor>
-    : public paper_engine<Scalar, Index, Offset, Executor> {
-  using base = paper_engine<Scalar, Index, Offset, Executor>;
+    : public paper_engine<Scalar, Index, Offset, Executor, counted_storage<Scalar, Index>> {
+  using base = paper_engine<Scalar, Index, Offset, Executor, counted_storage<Scalar, Index>>;
   template <int Columns>
   using agent = sync_free_column::agent<Tuning, Scalar, Index, Offset, Columns>;
+  using for_one = agent<1>;
+  using for_several = agent<Tuning::rhs_per_sweep>;
 
  public:
-  using workspace = counted_storage<Scalar, Index>;
-
   engine(const policy::basic_sync_free_column<Tuning>&, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : base(form, max_rhs, on, resource) {
@@ -34,30 +34,10 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
     this->blocks_ = simt::block_count(a.size, agent<1>::columns_per_block);
   }
 
-  workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    return {this->triangle_.size, this->max_rhs_, on, resource};
-  }
-
-  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
-             const Executor& on) const {
-    sync_free_column::system_params<Scalar, Index, Offset> p{};
-    p.size = this->triangle_.size;
-    p.reversed = this->form_.reversed;
-    p.column_offsets = this->triangle_.row_offsets.data();
-    p.rows = this->triangle_.columns.data();
-    p.values = this->values_.values();
-    p.diagonal = this->values_.diagonal();
-    p.in_degree = in_degrees_.total.data();
-    p.in_degree_inside = in_degrees_.inside.data();
-    p.far = scratch.unknowns();
-    p.alpha = alpha;
-    p.b = b;
-    p.x = x;
-    if (x.columns == 1) {
-      on.template launch<agent<1>>(this->blocks_, p);
-    } else {
-      on.template launch<agent<Tuning::rhs_per_sweep>>(this->blocks_, p);
-    }
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
+             const typename base::workspace& scratch, const Executor& on) const {
+    this->template launch_solve<for_one, for_several>(alpha, b, x, scratch.unknowns(), on,
+                                                      in_degrees_.total.data(), in_degrees_.inside.data());
   }
 
   void describe(solver_info& info, const Executor& on) const {
@@ -67,7 +47,6 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
                                 (Tuning::shared_updates ? "shared and global memory" : "global memory")}};
     info.bit_reproducible = false;
     info.solver_bytes += in_degrees_.bytes();
-    info.workspace_bytes = workspace::bytes(this->triangle_.size, this->max_rhs_);
   }
 
  private:

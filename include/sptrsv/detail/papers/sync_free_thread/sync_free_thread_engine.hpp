@@ -23,10 +23,10 @@ template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
-  using rows = row_wise::lane_rows<entries_at_once, Columns, row_wise::system_params<Scalar, Index, Offset>>;
+  using rows = row_wise::lane_rows<entries_at_once, Columns, paper_system<Scalar, Index, Offset>>;
   using shared_storage = block_start;
   struct params {
-    row_wise::system_params<Scalar, Index, Offset> system;
+    paper_system<Scalar, Index, Offset> system;
     /// True: wait for the rows of earlier warps in a loop first, then for the rows of the same warp.
     bool waits_first;
   };
@@ -72,7 +72,7 @@ class engine<policy::basic_sync_free_thread<Tuning>, Scalar, Index, Offset, Exec
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    this->template launch_rows<for_one, for_several>(alpha, b, x, scratch, on, waits_first_);
+    this->template launch_solve<for_one, for_several>(alpha, b, x, scratch.buffers(), on, waits_first_);
   }
 
   void describe(solver_info& info, const Executor& on) const {

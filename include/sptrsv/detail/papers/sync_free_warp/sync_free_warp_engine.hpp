@@ -10,7 +10,6 @@
 #include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/detail/papers/row_wise/task_agent.hpp"
-#include "sptrsv/detail/papers/sync_free_warp/shared_rows.hpp"
 #include "sptrsv/detail/papers/sync_free_warp/sync_free_warp_agent.hpp"
 #include "sptrsv/policy/sync_free_warp.hpp"
 
@@ -52,10 +51,10 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
     if (shares_) {
-      this->template launch_rows<shared_for_one, shared_for_several>(alpha, b, x, scratch, on, tasks_.count,
-                                                                     tasks_.first.data());
+      this->template launch_solve<shared_for_one, shared_for_several>(alpha, b, x, scratch.buffers(), on,
+                                                                      tasks_.count, tasks_.first.data());
     } else {
-      this->template launch_rows<for_one, for_several>(alpha, b, x, scratch, on);
+      this->template launch_solve<for_one, for_several>(alpha, b, x, scratch.buffers(), on);
     }
   }
 

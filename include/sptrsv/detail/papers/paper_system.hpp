@@ -1,33 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// The triangular system as the kernels of the row-wise polling policies see it.
+// The triangular system as the kernels of the published methods see it.
 #pragma once
 
 #include <cstdint>
 
 #include "sptrsv/detail/sync/double_buffer.hpp"
 
-namespace sptrsv::detail::row_wise {
+namespace sptrsv::detail {
 
-/// Parameters of a solve. `Buffers` holds the solved components and publishes them to other rows.
+/// Parameters of a solve. Entries are stored by rows or by columns. `Buffers` holds what rows hand on to each
+/// other. Kernels that poll values row by row use the member functions from `row` on.
 template <class Scalar, class Index, class Offset, class Buffers = double_buffer<Scalar>>
-struct system_params {
+struct paper_system {
   using scalar = Scalar;
   using index = Index;
   using offset = Offset;
-  using flag = typename Buffers::flag;
 
-  std::int64_t size;          ///< number of rows
-  bool reversed;              ///< true if substitution begins with the last row
-  const Offset* row_offsets;  ///< by solve index, size + 1
-  const Index* columns;       ///< by stored entry: the solve index of the component that the entry needs
-  const Scalar* values;       ///< by stored entry
-  const Scalar* diagonal;     ///< by solve index; null if the diagonal is unit
+  std::int64_t size;       ///< number of rows
+  bool reversed;           ///< true if substitution begins with the last row
+  const Offset* offsets;   ///< first entry of each row (column), by solve index; size + 1
+  const Index* indices;    ///< by stored entry: the solve index of its column (row)
+  const Scalar* values;    ///< by stored entry
+  const Scalar* diagonal;  ///< by solve index; null if the diagonal is unit
   /// By solve index; null if rows are solved in the order of substitution.
   const Index* substitution_indices;
-  Buffers buffers;  ///< components of x by solve index
+  Buffers buffers;  ///< by solve index
   Scalar alpha;
   dense_view<const Scalar> b;
   dense_view<Scalar> x;
+
+  /// Returns the pivot of a row.
+  template <class Context>
+  SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t solve_index) const {
+    return diagonal != nullptr ? ctx.load_constant(diagonal + solve_index) : pivot_divisor<Scalar>::one();
+  }
+  /// Maps a substitution index to the index of the row in b and x, and back.
+  SPTRSV_DEVICE std::int64_t mirrored(std::int64_t at) const { return reversed ? size - 1 - at : at; }
 
   /// The data of a row that do not depend on x.
   struct row {
@@ -41,38 +49,28 @@ struct system_params {
 
   template <class Context>
   SPTRSV_DEVICE Index column(Context& ctx, Offset e) const {
-    return ctx.load_constant(columns + e);
+    return ctx.load_constant(indices + e);
   }
   template <class Context>
   SPTRSV_DEVICE Scalar value(Context& ctx, Offset e) const {
     return ctx.load_constant(values + e);
   }
   template <class Context>
-  SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t solve_index) const {
-    return diagonal != nullptr ? ctx.load_constant(diagonal + solve_index) : pivot_divisor<Scalar>::one();
-  }
-
-  template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index) const {
-    return open(ctx, solve_index, row_offsets + solve_index);
+    return open(ctx, solve_index, offsets + solve_index);
   }
-  /// Loads the data of a row. `offsets` points to the offset of the row's first entry; the next element is
+  /// Loads the data of a row. `bounds` points to the offset of the row's first entry; the next element is
   /// the end.
   template <class Context>
-  SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index, const Offset* offsets) const {
+  SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index, const Offset* bounds) const {
     const pivot_divisor<Scalar> divisor(pivot(ctx, solve_index));
-    const Offset begin = ctx.load_constant(offsets);
-    const Offset end = ctx.load_constant(offsets + 1);
+    const Offset begin = ctx.load_constant(bounds);
+    const Offset end = ctx.load_constant(bounds + 1);
     const std::int64_t substitution_index =
         substitution_indices != nullptr
             ? static_cast<std::int64_t>(ctx.load_constant(substitution_indices + solve_index))
             : solve_index;
-    return {solve_index,
-            substitution_index,
-            reversed ? size - 1 - substitution_index : substitution_index,
-            begin,
-            end,
-            divisor};
+    return {solve_index, substitution_index, mirrored(substitution_index), begin, end, divisor};
   }
 
   template <class Context>
@@ -96,7 +94,7 @@ struct system_params {
   SPTRSV_DEVICE void publish(Context& ctx, std::int64_t solve_index, std::int64_t number,
                              std::int64_t substitution_index, std::uint32_t half, std::int64_t column,
                              Scalar solved) const {
-    flag::publish(ctx, buffers.component(half, column, solve_index), solved);
+    Buffers::flag::publish(ctx, buffers.component(half, column, solve_index), solved);
     ctx.store(x.data + number * x.row_stride + column * x.column_stride, solved);
     if (!is_finite(solved)) {
       buffers.record_nonfinite(ctx, half, substitution_index);
@@ -104,4 +102,4 @@ struct system_params {
   }
 };
 
-}  // namespace sptrsv::detail::row_wise
+}  // namespace sptrsv::detail
