@@ -59,37 +59,6 @@ struct valued_triangle {
   }
 };
 
-/// Returns the triangle with the values `stored` of a matrix of this form.
-template <class Scalar, class Index, class Offset>
-valued_triangle<Scalar, Index, Offset> triangle_with_values(const device_triangle<Index, Offset>& t,
-                                                            const Scalar* stored, const triangle_form& form) {
-  return {t.size,
-          t.row_offsets.data(),
-          t.columns.data(),
-          t.sources.size() == 0 ? nullptr : t.sources.data(),
-          t.diagonal_sources.data(),
-          stored,
-          form.conjugated,
-          form.reversed};
-}
-
-/// Returns a copy of the triangle for later values. `is_unit`: whether its diagonal is.
-template <class Index, class Offset, class Executor>
-device_triangle<Index, Offset> copy_for_values(const device_triangle<Index, Offset>& from, bool is_unit,
-                                               const Executor& on, memory_resource& to) {
-  device_triangle<Index, Offset> made;
-  made.size = from.size;
-  made.longest_row = from.longest_row;
-  made.rows_are_stored_runs = from.rows_are_stored_runs;
-  made.row_offsets = copy_of(from.row_offsets, on, to);
-  made.columns = copy_of(from.columns, on, to);
-  made.diagonal_sources = copy_of(from.diagonal_sources, on, to);
-  if (is_unit || !from.rows_are_stored_runs) {
-    made.sources = copy_of(from.sources, on, to);
-  }
-  return made;
-}
-
 /// A row of a row block before it is rewritten, as one lane sees it. Columns ascend, so the entries that need
 /// rows of the block are the last ones: lane i > 0 has the i-th last entry, if this is one of them.
 template <class Offset>
