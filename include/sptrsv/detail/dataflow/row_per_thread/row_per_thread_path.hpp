@@ -85,17 +85,10 @@ class path {
         values_(0, 0, on, memory.kept) {
     const device_triangle<Index, Offset>& triangle = split.triangle;
     const bool has_levels = order.has_value();
-    if (order) {
-      pack_by_levels(split, std::move(*order), on, memory);
-    } else {
-      const packing_order<Index> natural;
-      slices_ = pack_slices(triangle, natural, find_slices(triangle, natural, {}, nullptr, on, memory), -1,
-                            form.reversed, on, memory);
-      substitution_indices_ = copy_of(split.substitution_indices, on, memory.kept);
-      if (!slices_.are_runs()) {
-        diagonal_sources_ = copy_of(triangle.diagonal_sources, on, memory.kept);
-      }
+    if (!order) {
+      order.emplace().slices = find_slices(triangle, {}, {}, nullptr, on, memory);
     }
+    pack(split, std::move(*order), on, memory);
     share_right_hand_sides(triangle.entries(), has_levels);
     split = {};
     values_ = device_values<Scalar, Executor, stored_entry>(static_cast<std::int64_t>(slices_.columns.size()),
@@ -302,30 +295,32 @@ class path {
     return {order.levels.rows.data(), order.levels.solve_indices.data()};
   }
 
-  void pack_by_levels(const split_triangle<Index, Offset>& split, row_order&& order, const Executor& on,
-                      const analysis_memory& memory) {
+  void pack(const split_triangle<Index, Offset>& split, row_order&& order, const Executor& on,
+            const analysis_memory& memory) {
     const device_triangle<Index, Offset>& triangle = split.triangle;
-    device_levels<Index>& levels = order.levels;
-    levels_ = levels.count;
+    buffer<Index>& rows = order.levels.rows;
+    levels_ = order.levels.count;
     gates_ = std::move(order.gates);
     slices_ = pack_slices(triangle, packing_order_of(order), std::move(order.slices), order.slots,
                           form_.reversed, on, memory);
     if (!slices_.are_runs()) {
-      diagonal_sources_ =
-          make_buffer<Offset>(static_cast<std::int64_t>(triangle.diagonal_sources.size()), on, memory.kept);
-      simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
-                     array_kernels::take_in_order<Offset, Index>{
-                         triangle.diagonal_sources.data(), levels.rows.data(), diagonal_sources_.data()});
+      diagonal_sources_ = in_order(triangle.diagonal_sources, rows, on, memory.kept);
     }
-    if (split.substitution_indices.size() == 0) {
-      substitution_indices_ = std::move(levels.rows);
-    } else {
-      substitution_indices_ = make_buffer<Index>(triangle.size, on, memory.kept);
-      simt::for_each(
-          on, triangle.size,
-          array_kernels::take_in_order<Index, Index>{split.substitution_indices.data(), levels.rows.data(),
-                                                     substitution_indices_.data()});
+    substitution_indices_ = split.substitution_indices.size() == 0
+                                ? std::move(rows)
+                                : in_order(split.substitution_indices, rows, on, memory.kept);
+  }
+  /// Returns the elements by solve index. `rows`: by solve index; empty if the two indices are the same.
+  template <class T>
+  static buffer<T> in_order(const buffer<T>& by_row, const buffer<Index>& rows, const Executor& on,
+                            memory_resource& resource) {
+    if (rows.size() == 0) {
+      return copy_of(by_row, on, resource);
     }
+    auto made = make_buffer<T>(static_cast<std::int64_t>(by_row.size()), on, resource);
+    simt::for_each(on, static_cast<std::int64_t>(made.size()),
+                   array_kernels::take_in_order<T, Index>{by_row.data(), rows.data(), made.data()});
+    return made;
   }
 
   triangle_form form_;
