@@ -8,7 +8,8 @@
 
 #include "sptrsv/detail/dataflow/choose.hpp"
 #include "sptrsv/detail/dataflow/dataflow_plan.hpp"
-#include "sptrsv/detail/dataflow/partitioned/partitioned_builder.hpp"
+#include "sptrsv/detail/dataflow/partitioned/build/partitioned_planner.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/partitioned_choice.hpp"
 #include "sptrsv/detail/dataflow/prepare.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_choice.hpp"
 #include "sptrsv/detail/levels/cut_levels.hpp"
@@ -26,7 +27,7 @@ struct draft {
   using plan_type = plan<tuning, Scalar, Index, Offset, Executor>;
   using row_per_thread_path = typename plan_type::row_per_thread_path;
   using row_order = typename row_per_thread_path::row_order;
-  using partitioned_builder = partitioned::builder<tuning, Scalar, Index, Offset, Executor>;
+  using partitioned_planner = partitioned::planner<Scalar, Index, Offset, Executor>;
 
   /// The two halves of a hybrid path.
   struct hybrid_halves {
@@ -42,7 +43,7 @@ struct draft {
   path_times times{};
   std::optional<single_block::planned_schedule> schedule{};  ///< empty: single_block was not considered
   partitioned::search_result search{};                       ///< of the partitioned path
-  std::optional<partitioned_builder> layout{};  ///< of the partitioned path, if it is laid out already
+  std::optional<partitioned_planner> layout{};  ///< of the partitioned path, if it is laid out already
   std::optional<row_order> order{};             ///< of the row_per_thread path, if it is known already
   std::optional<hybrid_halves> hybrid{};        ///< empty: there is no hybrid path that is fast enough
   std::optional<path_name> chosen{};            ///< see path_choice

@@ -2,15 +2,19 @@
 // The second step of an analysis: predicts the times of the paths, and chooses one.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/host_team.hpp"
 #include "sptrsv/detail/dataflow/draft.hpp"
+#include "sptrsv/detail/dataflow/hybrid/hybrid_choice.hpp"
 
 namespace sptrsv::detail::dataflow {
 
@@ -154,30 +158,30 @@ class predictor {
   /// predictions where row_per_thread is expected to be chosen.
   template <std::size_t N>
   void predict_partitioned(const std::array<draft_type*, N>& d) const {
-    const auto search_of = [&](std::size_t k) {
-      const request_type& of = d[k]->of;
-      const bool is_forced = of.policy.path == path_name::partitioned;
-      return partitioned_search({d[k]->system.rows(), *d[k]->system.levels, of.policy.partitions,
-                                 is_forced ? of.policy.shape : -1, of.max_rhs, 0, of.may_be_hybrid()},
-                                on_, memory_);
-    };
-    const auto behind = [&](std::size_t k) -> partitioned::work_behind {
+    std::vector<partitioned_search> searches;
+    std::array<partitioned_search*, N> pointers;
+    std::array<partitioned::work_behind, N> behind;
+    searches.reserve(N);
+    for (std::size_t k = 0; k < N; ++k) {
       draft_type& of = *d[k];
-      if (!of.of.expects_row_per_thread(of.system.rows(), of.system.levels->count)) {
-        return {};
+      const auto& rows = of.system.rows();
+      const row_levels<Index>& levels = *of.system.levels;
+      const bool is_forced = of.of.policy.path == path_name::partitioned;
+      pointers[k] = &searches.emplace_back(
+          partitioned::searched_system<Index, Offset>{rows, levels, of.of.policy.partitions,
+                                                      is_forced ? of.of.policy.shape : -1, of.of.max_rhs, 0,
+                                                      of.of.may_be_hybrid()},
+          on_, memory_);
+      if (of.of.expects_row_per_thread(rows, levels.count)) {
+        behind[k] = [this, &of](std::int64_t* slots) {
+          of.order =
+              row_per_thread_path::order_rows(of.system.rows(), *of.system.levels, slots, on_, memory_);
+        };
       }
-      return [this, &of](std::int64_t* slots) {
-        of.order = row_per_thread_path::order_rows(of.system.rows(), *of.system.levels, slots, on_, memory_);
-      };
-    };
-    partitioned_search first = search_of(0);
-    if constexpr (N == 1) {
-      d[0]->search = first.run(behind(0));
-    } else {
-      partitioned_search second = search_of(1);
-      auto found = partitioned_search::run_two(first, second, {behind(0), behind(1)});
-      d[0]->search = std::move(found[0]);
-      d[1]->search = std::move(found[1]);
+    }
+    auto found = partitioned_search::run(pointers, std::move(behind));
+    for (std::size_t k = 0; k < N; ++k) {
+      d[k]->search = std::move(found[k]);
     }
     for (draft_type* const of : d) {
       of->times.partitioned = of->search.best.nanoseconds;
@@ -201,9 +205,7 @@ class predictor {
     const request_type& of = d.of;
     row_levels<Index>& levels = *d.system.levels;
     const double limit = d.choice().hybrid_limit(d.times);
-    const partitioned_search whole({d.system.rows(), levels, of.policy.partitions, -1, of.max_rhs, 0, true},
-                                   on_, memory_);
-    const hybrid::level_cut cut = whole.cut(d.search, of.policy.row_per_thread_levels, limit);
+    const hybrid::level_cut cut = choose_cut(d, limit);
     d.search.cells = {};
     if (cut.levels == 0 || cut.nanoseconds >= limit) {
       return;
@@ -222,12 +224,14 @@ class predictor {
                                of.policy.path == path_name::hybrid ? of.policy.shape : -1, of.max_rhs,
                                row_per_thread_path::rhs_together_for(of.max_rhs), false},
                               on_, memory_);
-    const auto found = search.run([&](std::int64_t* slots) {
+    const auto order_first = [&](std::int64_t* slots) {
       first.levels.numbers.swap(rest.levels.numbers);
       made.first_order =
           row_per_thread_path::order_rows(first.split.triangle, first.levels, slots, on_, memory_);
       first.levels.numbers.swap(rest.levels.numbers);
-    });
+    };
+    const auto found = std::move(partitioned_search::run(
+        std::array{&search}, std::array<partitioned::work_behind, 1>{order_first})[0]);
     levels.numbers = std::move(rest.levels.numbers);
     made.first_order.slots = found.word;
     made.rest = found.best;
@@ -237,6 +241,37 @@ class predictor {
       d.times.hybrid = nanoseconds;
       d.hybrid = std::move(made);
     }
+  }
+
+  /// Returns the cut of the levels with the smallest predicted time, or the one that the policy asks for.
+  /// Returns no cut if the system has a single level, or if a hybrid path takes about `limit` nanoseconds or
+  /// more.
+  hybrid::level_cut choose_cut(const draft_type& d, double limit) const {
+    const std::int64_t wanted = d.of.policy.row_per_thread_levels;
+    const std::int64_t levels = d.system.levels->count;
+    const partitioned::search_result& found = d.search;
+    if (levels < 2 || (wanted == 0 && found.hybrid_nanoseconds >= limit)) {
+      return {};
+    }
+    const auto size = static_cast<std::size_t>(levels * found.best.partitions);
+    const std::unique_ptr<partitioned::level_counts[]> cells(new partitioned::level_counts[size]);
+    on_.download(cells.get(), found.cells.data() + found.begin, size * sizeof(partitioned::level_counts));
+    hybrid::partitioned_profile profile{
+        cells.get(),
+        levels,
+        found.best.partitions,
+        partitioned::costed_shapes<tuning, Scalar>()[at(found.best.shape_index)],
+        partitioned::cost_constants::of<tuning>(),
+        found.best.nanoseconds};
+    profile.shape.rhs_together = 1;
+    const std::vector<std::int64_t> level_offsets = hybrid::level_offsets(profile);
+    if (wanted > 0) {
+      const std::int64_t before = std::min(wanted, levels - 1);
+      return {before, level_offsets[at(before)], 0};
+    }
+    return hybrid::best_cut(
+        profile, level_offsets, d.system.rows().entries(),
+        row_per_thread::solve_costs::of<tuning>(sizeof(Scalar), sizeof(Index), d.of.max_rhs));
   }
 
   /// Lays out the rows of small triangles that both take the partitioned path: the host waits once. Large
@@ -250,9 +285,8 @@ class predictor {
     }
     const auto units = make_buffer<std::uint64_t>(2, on_, memory_.scratch);
     for (std::size_t k = 0; k < 2; ++k) {
-      d[k].layout.emplace(d[k].search.best, on_, memory_);
-      if (!d[k].layout->begin_layout(d[k].system.rows(), d[k].system.has_partial_rows, *d[k].system.levels,
-                                     units.data() + k)) {
+      d[k].layout.emplace(partitioned::plan_settings::of<tuning, Scalar>(d[k].search.best), on_, memory_);
+      if (!d[k].layout->begin_layout(d[k].system.split, *d[k].system.levels, units.data() + k)) {
         d[k].layout.reset();
         return;
       }

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/dataflow/partitioned/choose/estimates.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"

@@ -19,6 +19,7 @@
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/context.hpp"
+#include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::detail::dataflow::row_elimination {
 
@@ -223,16 +224,12 @@ struct place_rows {
   Offset pivots;         ///< pivots of a row: 0 or 1
   Offset* offsets;       ///< size + 1
 
-  struct counted_row {
-    std::int64_t count;
-  };
-
   template <class Context>
-  SPTRSV_DEVICE counted_row load(Context& ctx, std::int64_t row) const {
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t row) const {
     return {static_cast<std::int64_t>(ctx.load(counts + row)) + pivots};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const counted_row& own,
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const simt::counted& own,
                            std::int64_t before) const {
     ctx.store(offsets + row, static_cast<Offset>(before));
     if (row == size - 1) {

@@ -85,13 +85,13 @@ class partitioned_planning
                                             where.on(), where.resource());
     auto split = detail::split_long_rows(triangle, s.longest_row, where.on(), where.resource());
     const auto levels = detail::levels_of_rows(split.triangle, where.on(), where.resource());
-    const std::vector<partitioned::level_table> tables{{{s.partitions, s.boxes}, s.shape, 0, 0}};
+    const partitioned::table_batch batch{{{{s.partitions, s.boxes}, s.shape, 0, 0}},
+                                         s.partitions * levels.count};
     const auto counted = partitioned::count_level_tables(
-        std::array{partitioned::tables_of_triangle<std::int32_t, std::int32_t>{
-            tables, s.partitions * levels.count, split.triangle, levels}},
+        std::array{partitioned::counting_job<std::int32_t, std::int32_t>{batch, split.triangle, levels}},
         where.on(), where.resource());
     auto cells = where.download(counted[0].cells);
-    cells.resize(static_cast<std::size_t>(s.partitions * levels.count));  // without the rows of the levels
+    cells.resize(static_cast<std::size_t>(batch.cells));  // without the rows of the levels
     std::int64_t tiles = 0;
     for (const partitioned::level_counts& cell : cells) {
       tiles += (cell.rows + s.shape.tile_rows() - 1) / s.shape.tile_rows();
@@ -99,8 +99,9 @@ class partitioned_planning
     const auto entries = static_cast<std::int64_t>(a.by_rows.values.size());
     const emulator::executor on = where.on();
     partitioned::planner<double, std::int32_t, std::int32_t, emulator::executor> planner(
-        s.shape, s.warp_groups, s.partitions, s.boxes, s.x_ring_size, on, where.resource());
-    if (!planner.lay_out(split, levels, tiles, max_bytes)) {
+        {s.shape, s.warp_groups, s.partitions, s.boxes, s.x_ring_size, tiles, max_bytes}, on,
+        where.resource());
+    if (!planner.lay_out(split, levels)) {
       return {};
     }
     split.triangle.columns = {};
