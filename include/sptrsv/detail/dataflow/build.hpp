@@ -91,8 +91,8 @@ class plan_builder {
       if (!draft_.system.levels) {
         draft_.system.levels = levels_of_rows(draft_.system.rows(), on_, memory_);
       }
-      draft_.order =
-          row_per_thread_path::order_rows(draft_.system.rows(), *draft_.system.levels, nullptr, on_, memory_);
+      draft_.order = row_per_thread::order_rows<tuning>(draft_.system.rows(), *draft_.system.levels, nullptr,
+                                                        on_, memory_);
     }
     if (draft_.system.levels) {
       draft_.system.levels->free_rows();

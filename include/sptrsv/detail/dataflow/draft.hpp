@@ -69,11 +69,7 @@ struct draft {
     return time < path_times::never ? time : 0;
   }
   /// Returns the bytes that the solver will keep.
-  [[nodiscard]] std::size_t kept_bytes() const {
-    return order ? order->levels.level_offsets.bytes() + order->levels.rows.bytes() + order->gates.bytes() +
-                       order->slices.bytes()
-                 : 0;
-  }
+  [[nodiscard]] std::size_t kept_bytes() const { return order ? order->kept_bytes() : 0; }
 };
 
 }  // namespace sptrsv::detail::dataflow

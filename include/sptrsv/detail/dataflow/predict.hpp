@@ -67,8 +67,7 @@ class predictor {
   template <std::size_t N>
   void predict(drafts<N>& d) const {
     predict_single_block(d);
-    std::array<draft_type*, N> left{};
-    std::size_t count = 0;
+    std::vector<draft_type*> left;
     for (draft_type& of : d) {
       if (of.needs_no_path()) {
         if (of.of.stored.size > 0) {
@@ -79,19 +78,11 @@ class predictor {
           of.system.before_split = {};  // no path, and no other system, is made of it
         }
         if (predicts_partitioned(of)) {
-          left[count++] = &of;
+          left.push_back(&of);
         }
       }
     }
-    if constexpr (N == 2) {
-      if (count == 2) {
-        predict_partitioned(std::array{left[0], left[1]});
-        return;
-      }
-    }
-    if (count == 1) {
-      predict_partitioned(std::array{left[0]});
-    }
+    predict_partitioned(left);
   }
 
   /// Returns whether the single_block path is considered: by request, or for narrow levels. To count the
@@ -156,32 +147,28 @@ class predictor {
   }
   /// Searches the partitioned path, and predicts row_per_thread. Puts the rows in order behind the
   /// predictions where row_per_thread is expected to be chosen.
-  template <std::size_t N>
-  void predict_partitioned(const std::array<draft_type*, N>& d) const {
+  void predict_partitioned(const std::vector<draft_type*>& d) const {
     std::vector<partitioned_search> searches;
-    std::array<partitioned_search*, N> pointers;
-    std::array<partitioned::work_behind, N> behind;
-    searches.reserve(N);
-    for (std::size_t k = 0; k < N; ++k) {
-      draft_type& of = *d[k];
-      const auto& rows = of.system.rows();
-      const row_levels<Index>& levels = *of.system.levels;
-      const bool is_forced = of.of.policy.path == path_name::partitioned;
-      pointers[k] = &searches.emplace_back(
-          partitioned::searched_system<Index, Offset>{rows, levels, of.of.policy.partitions,
-                                                      is_forced ? of.of.policy.shape : -1, of.of.max_rhs, 0,
-                                                      of.of.may_be_hybrid()},
-          on_, memory_);
-      if (of.of.expects_row_per_thread(rows, levels.count)) {
-        behind[k] = [this, &of](std::int64_t* slots) {
-          of.order =
-              row_per_thread_path::order_rows(of.system.rows(), *of.system.levels, slots, on_, memory_);
+    for (draft_type* const of : d) {
+      const request_type& asked = of->of;
+      const auto& rows = of->system.rows();
+      const row_levels<Index>& levels = *of->system.levels;
+      partitioned::work_behind order_rows;
+      if (asked.expects_row_per_thread(rows, levels.count)) {
+        order_rows = [this, of](std::int64_t* slots) {
+          of->order =
+              row_per_thread::order_rows<tuning>(of->system.rows(), *of->system.levels, slots, on_, memory_);
         };
       }
+      searches.push_back({{rows, levels, asked.policy.partitions,
+                           asked.policy.path == path_name::partitioned ? asked.policy.shape : -1,
+                           asked.max_rhs, 0, asked.may_be_hybrid(), std::move(order_rows)},
+                          on_,
+                          memory_});
     }
-    auto found = partitioned_search::run(pointers, std::move(behind));
-    for (std::size_t k = 0; k < N; ++k) {
-      d[k]->search = std::move(found[k]);
+    partitioned_search::run(searches);
+    for (std::size_t k = 0; k < d.size(); ++k) {
+      d[k]->search = std::move(searches[k].found());
     }
     for (draft_type* const of : d) {
       of->times.partitioned = of->search.best.nanoseconds;
@@ -220,18 +207,20 @@ class predictor {
     half_triangle<Index, Offset>& rest = made.halves.rest;
     // The numbers of the rows begin with those of either half.
     rest.levels.numbers = std::move(levels.numbers);
-    partitioned_search search({rest.split.triangle, rest.levels, of.policy.partitions,
-                               of.policy.path == path_name::hybrid ? of.policy.shape : -1, of.max_rhs,
-                               row_per_thread_path::rhs_together_for(of.max_rhs), false},
-                              on_, memory_);
     const auto order_first = [&](std::int64_t* slots) {
       first.levels.numbers.swap(rest.levels.numbers);
       made.first_order =
-          row_per_thread_path::order_rows(first.split.triangle, first.levels, slots, on_, memory_);
+          row_per_thread::order_rows<tuning>(first.split.triangle, first.levels, slots, on_, memory_);
       first.levels.numbers.swap(rest.levels.numbers);
     };
-    const auto found = std::move(partitioned_search::run(
-        std::array{&search}, std::array<partitioned::work_behind, 1>{order_first})[0]);
+    std::vector<partitioned_search> search;
+    search.push_back({{rest.split.triangle, rest.levels, of.policy.partitions,
+                       of.policy.path == path_name::hybrid ? of.policy.shape : -1, of.max_rhs,
+                       row_per_thread_path::rhs_together_for(of.max_rhs), false, order_first},
+                      on_,
+                      memory_});
+    partitioned_search::run(search);
+    const partitioned::search_result& found = search.front().found();
     levels.numbers = std::move(rest.levels.numbers);
     made.first_order.slots = found.word;
     made.rest = found.best;

@@ -22,22 +22,6 @@ namespace sptrsv::detail::dataflow::row_per_thread {
 
 inline constexpr int slice_rows = 32;
 
-/// A sort key for the rows of one level: slices whose rows are about equally long have few empty slots. A
-/// sort takes less time for fewer bits.
-struct long_rows_first {
-  int bits;
-  std::int64_t longest;  ///< longer rows have the key of this length
-
-  /// `longest_row`: of the system.
-  explicit long_rows_first(std::int64_t longest_row)
-      : bits(std::min(6, bits_for(static_cast<std::uint64_t>(longest_row) + 1))),
-        longest((std::int64_t{1} << bits) - 1) {}
-
-  SPTRSV_HOST_DEVICE std::uint64_t operator()(std::int64_t length) const {
-    return static_cast<std::uint64_t>(longest - (length < longest ? length : longest));
-  }
-};
-
 /// How many entry columns an entry stands before the column that it would have if its row were packed in
 /// stored order; or one of the two special values below.
 using entry_shift = std::int8_t;
@@ -242,15 +226,6 @@ buffer<Offset> find_slices(
   }
   return offsets;
 }
-
-/// The rows in the order in which the path solves them, and where their slices begin.
-template <class Index, class Offset>
-struct row_order {
-  device_levels<Index> levels;  ///< with solve indices
-  buffer<Index> gates;          ///< by slice; empty if there are none
-  buffer<Offset> slices;        ///< by slice: its first slot; then the number of all slots
-  std::int64_t slots = -1;      ///< their number; -1: the host does not know it yet
-};
 
 /// Packs a triangle. `order`, `offsets`: see find_slices(). `slots`: their number, or -1 if it is not known;
 /// then the function synchronises. `reversed`: see triangle_form.

@@ -32,6 +32,7 @@ struct searched_system {
   /// For the rest of a hybrid path, the right-hand sides that the first path solves together; otherwise 0.
   std::int64_t together;
   bool may_be_hybrid;  ///< whether the time of a hybrid path is wanted
+  work_behind behind;  ///< may be empty
 };
 
 /// Searches the shapes of the tuning and several partitionings for the smallest predicted time.
@@ -45,37 +46,29 @@ class plan_search {
   plan_search(const searched_system<Index, Offset>& of, const Executor& on, const analysis_memory& memory)
       : of_(of), on_(on), memory_(memory), shared_limit_(on.shared_limit()) {}
 
-  /// Returns the best choices of N searches; the time of a choice is infinite if no shape fits the device or
-  /// the system is too large. The predictions of two systems share launches, and the host waits once for
-  /// both. `behind`: work for the device after the predictions of each, may be empty. Synchronises.
-  template <std::size_t N>
-  static std::array<search_result, N> run(const std::array<plan_search*, N>& searches,
-                                          std::array<work_behind, N> behind) {
-    std::array<std::vector<table_batch>, N> batches;
+  /// Runs one or two searches. The predictions of two share launches, and the host waits once for both.
+  /// Synchronises.
+  static void run(std::vector<plan_search>& searches) {
+    std::vector<std::vector<table_batch>> batches;
     std::size_t most = 0;
-    for (std::size_t k = 0; k < N; ++k) {
-      searches[k]->behind_ = std::move(behind[k]);
-      batches[k] = searches[k]->batches();
-      most = std::max(most, batches[k].size());
+    for (plan_search& search : searches) {
+      batches.push_back(search.batches());
+      most = std::max(most, batches.back().size());
     }
     for (std::size_t i = 0; i < most; ++i) {
-      if constexpr (N == 2) {
-        if (i < batches[0].size() && i < batches[1].size()) {
-          try_batches<2>(searches, {&batches[0][i], &batches[1][i]});
-          continue;
-        }
+      if (searches.size() == 2 && i < std::min(batches[0].size(), batches[1].size())) {
+        try_batches<2>({&searches[0], &searches[1]}, {&batches[0][i], &batches[1][i]});
+        continue;
       }
-      for (std::size_t k = 0; k < N; ++k) {
+      for (std::size_t k = 0; k < searches.size(); ++k) {
         if (i < batches[k].size()) {
-          try_batches<1>({searches[k]}, {&batches[k][i]});
+          try_batches<1>({&searches[k]}, {&batches[k][i]});
         }
       }
     }
-    std::array<search_result, N> found;
-    std::transform(searches.begin(), searches.end(), found.begin(),
-                   [](plan_search* of) { return std::move(of->found_); });
-    return found;
   }
+  /// Returns the best choice; its time is infinite if no shape fits the device or the system is too large.
+  [[nodiscard]] search_result& found() { return found_; }
 
  private:
   [[nodiscard]] std::int64_t resident_blocks() const {
@@ -233,11 +226,12 @@ class plan_search {
                              return counting_job<Index, Offset>{*batches[k], of.triangle, of.levels};
                            }),
                            on, memory);
-    const auto made = predict(each([&](std::size_t k) {
-                                return prediction_job{*batches[k], counted[k], searches[k]->params(),
-                                                      searches[k]->of_.may_be_hybrid, searches[k]->behind_};
-                              }),
-                              on, memory.scratch);
+    const auto made =
+        predict(each([&](std::size_t k) {
+                  return prediction_job{*batches[k], counted[k], searches[k]->params(),
+                                        searches[k]->of_.may_be_hybrid, searches[k]->of_.behind};
+                }),
+                on, memory.scratch);
     for (std::size_t k = 0; k < N; ++k) {
       searches[k]->keep_best(*batches[k], counted[k], made[k]);
     }
@@ -258,9 +252,9 @@ class plan_search {
   }
 
   void keep_best(const table_batch& batch, counted_cells& counted, const predictions& made) {
-    if (behind_) {
+    if (of_.behind) {
       found_.word = made.word;
-      behind_ = {};  // the work is done once
+      of_.behind = {};  // the work is done once
     }
     bool has_best = false;
     auto found = made.of_shapes.begin();
@@ -285,7 +279,6 @@ class plan_search {
   const Executor& on_;
   analysis_memory memory_;
   std::size_t shared_limit_;
-  work_behind behind_;
   std::int64_t blocks_ = 0;  ///< thread blocks that the device runs at the same time
   search_result found_;
 };
