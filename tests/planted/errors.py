@@ -571,7 +571,7 @@ ERRORS = (
         "tail",
         "row_per_thread",
         Edit(
-            D + "dataflow/row_per_thread/rhs_rows.hpp",
+            D + "dataflow/row_per_thread/rhs_sharing.hpp",
             "column < from.columns",
             "column < (from.columns < 8 ? from.columns : 8)",
         ),

@@ -2,6 +2,7 @@
 // The last step of an analysis: builds the path that was chosen.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -168,7 +169,7 @@ class plan_builder {
   plan_type describe(path_name taken, path_type&& path) const {
     const auto choice = draft_.choice();
     plan_type made{std::move(path)};
-    made.entries = draft_.system.entries + (of_.form.unit ? 0 : of_.stored.size);
+    made.entries = draft_.entries();
     made.longest_row = draft_.system.longest_row;
     made.levels = draft_.levels();
     made.nanoseconds = draft_.nanoseconds();
@@ -197,6 +198,7 @@ class plan_builder {
     if (made.levels == 0 && !draft_.system.has_partial_rows && made.is_row_per_thread()) {
       made.levels = std::get<row_per_thread_path>(made.path).levels();
     }
+    made.levels_solved = made.levels;
     return made;
   }
 

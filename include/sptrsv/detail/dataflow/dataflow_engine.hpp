@@ -142,9 +142,6 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   void describe(solver_info& info, const Executor& on) const {
     plan_->describe(info, on);
     if (elimination_) {
-      info.entries = exact_entries_;
-      info.levels = exact_levels_;
-      info.longest_row = exact_longest_row_;
       info.rewritten_rows = elimination_->rewritten();
       kernel_info rhs = elimination_->describe();
       if (elimination_->is_combinable() && plan_->combines_rhs(max_rhs_)) {
@@ -187,9 +184,6 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     auto made = rewriter(draft, values, with.on(), with.memory()).best();
     rewriting_ = std::move(made.text);
     if (made.plan) {
-      exact_entries_ = draft.system.entries + (draft.of.form.unit ? 0 : size_);
-      exact_levels_ = draft.levels();
-      exact_longest_row_ = draft.system.longest_row;
       elimination_ = std::move(made.rows);
       has_rewritten_values_ = true;
       plan_ = std::move(made.plan);
@@ -221,9 +215,6 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   std::optional<plan_type> plan_;             ///< of the system that is solved
   std::string rewriting_;                     ///< whether rows are rewritten, and why
   std::unique_ptr<elimination> elimination_;  ///< null if rows are not rewritten
-  std::int64_t exact_entries_ = 0;            ///< of the system before it was rewritten; see solver_info
-  std::int64_t exact_levels_ = 0;
-  std::int64_t exact_longest_row_ = 0;
   /// True if the rewritten system already has the values that the next update_values() will pass.
   bool has_rewritten_values_ = false;
 };

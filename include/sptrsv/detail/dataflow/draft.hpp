@@ -56,6 +56,8 @@ struct draft {
     return {of.is_row_per_thread_only() ? path_name::row_per_thread : of.policy.path, of.limits,
             tuning::hybrid_gain};
   }
+  /// Returns the number of entries with the pivots that are stored, before rows were split.
+  [[nodiscard]] std::int64_t entries() const { return system.entries + (of.form.unit ? 0 : of.stored.size); }
   /// Returns the number of levels of the system; 0 if they were not counted: those of split rows are more.
   [[nodiscard]] std::int64_t levels() const {
     return schedule ? schedule->levels : system.levels && !system.has_partial_rows ? system.levels->count : 0;

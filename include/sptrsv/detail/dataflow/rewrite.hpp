@@ -233,6 +233,9 @@ class rewriter {
                          {"as it is", exact_nanoseconds_}});
     }
     rows->keep(on_, memory_.kept);
+    plan->entries = exact_.entries();
+    plan->levels = levels_;
+    plan->longest_row = exact_.system.longest_row;
     return {std::move(rows), std::move(plan), std::move(text)};
   }
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "sptrsv/detail/dataflow/partitioned/kernel/partitioned_agent.hpp"
 #include "sptrsv/detail/dataflow/partitioned/partitioned_plan.hpp"

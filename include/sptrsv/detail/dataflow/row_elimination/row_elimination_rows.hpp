@@ -10,7 +10,6 @@
 // columns before the block, and the columns of the rewritten rows j.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 

@@ -2,12 +2,11 @@
 // The host side of the row_per_thread path: it owns the rows in sliced ELL form, and launches the kernels.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
@@ -16,7 +15,6 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/diagonal_agent.hpp"
-#include "sptrsv/detail/dataflow/row_per_thread/rhs_rows.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/rhs_sharing.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_order.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_agent.hpp"

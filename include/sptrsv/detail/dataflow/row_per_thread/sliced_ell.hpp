@@ -6,7 +6,7 @@
 // instruction. All rows end in the last entry column, so that the latest dependencies of all rows come last.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>

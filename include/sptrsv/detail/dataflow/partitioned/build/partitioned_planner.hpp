@@ -20,7 +20,7 @@
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_pack.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/start_slices_agent.hpp"
-#include "sptrsv/detail/dataflow/partitioned/choose/search_result.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shared_memory.hpp"
 #include "sptrsv/detail/dataflow/partitioned/partitioned_plan.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"

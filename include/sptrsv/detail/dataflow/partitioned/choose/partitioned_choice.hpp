@@ -8,14 +8,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_planner.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/level_tables.hpp"
-#include "sptrsv/detail/dataflow/partitioned/choose/search_result.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/partitioned_agent.hpp"
 #include "sptrsv/detail/simt/simt_executor.hpp"
 

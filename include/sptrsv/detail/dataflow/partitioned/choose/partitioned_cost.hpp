@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost model of the partitioned path: the time of a solve from the partition levels and from what a tile
-// and a hand-off take. predict_agent.hpp simulates a solve with it. Two estimates need no partition levels.
+// and a hand-off take, two estimates without partition levels, and what a search finds with it.
+// predict_agent.hpp simulates a solve.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <vector>
 
 #include "sptrsv/detail/dataflow/partitioned/choose/level_counts.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shared_memory.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 
@@ -115,5 +118,24 @@ double narrow_nanoseconds(std::int64_t rows, std::int64_t entries, std::int64_t 
   });
   return Tuning::partitioned_launch_ns + 1.15 * tile_ns * static_cast<double>(levels);
 }
+
+/// A way to solve a system on the partitioned path.
+struct shape_choice {
+  int shape_index = 0;
+  std::int64_t partitions = 1;
+  block_partition boxes;
+  std::int64_t tiles = 0;  ///< of all partitions
+  double nanoseconds = std::numeric_limits<double>::infinity();
+};
+
+/// The result of a search for the best shape.
+struct search_result {
+  shape_choice best;
+  double hybrid_nanoseconds = 0;  ///< about the time of the best hybrid path, if it is wanted
+  /// The cells of several tables, with that of the best choice. Empty if no hybrid path may be chosen.
+  buffer<level_counts> cells;
+  std::int64_t begin = 0;  ///< the first cell of the table of the best choice
+  std::int64_t word = 0;   ///< the number that the work behind the predictions stored
+};
 
 }  // namespace sptrsv::detail::dataflow::partitioned
