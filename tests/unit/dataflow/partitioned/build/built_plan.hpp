@@ -106,11 +106,10 @@ class partitioned_planning
     }
     split.triangle.columns = {};
     auto made = planner.pack(split, a.size(), entries, triangle_form.reversed, where.resource());
-    const auto format = partitioned::slice_format::of<double>(s.shape);
-    scatter(there.values.data(), made, entries, format, triangle_form);
+    made.update_values(there.values.data(), entries, triangle_form, where.on());
     built_plan plan;
     plan.settings = s;
-    plan.format = format;
+    plan.format = partitioned::slice_format::of<double>(s.shape);
     plan.solve_size = made.solve_size;
     plan.tiles = made.tiles;
     plan.are_runs = made.sources.are_runs();
@@ -119,34 +118,6 @@ class partitioned_planning
     plan.slice_begins = where.download(made.slice_begins);
     plan.packed_slices = where.download(made.packed_slices);
     return plan;
-  }
-
- private:
-  void scatter(const double* stored, detail::dataflow::partitioned::plan& plan, std::int64_t entries,
-               const detail::dataflow::partitioned::slice_format& format, const detail::triangle_form& form) {
-    namespace kernels = detail::dataflow::partitioned::kernels;
-    const auto& from = plan.sources;
-    if (from.are_runs()) {
-      kernels::scatter_run_values<double> scatter{};
-      scatter.stored = stored;
-      scatter.stored_entries = entries;
-      scatter.diagonals = from.diagonals.data();
-      scatter.row_entries = from.row_entries.data();
-      scatter.row_links = from.row_links.data();
-      scatter.shared_entries = from.shared_entries.data();
-      scatter.slice_begins = plan.slice_begins.data();
-      scatter.packed_slices = plan.packed_slices.data();
-      scatter.format = format;
-      scatter.unit = form.unit;
-      scatter.reversed = form.reversed;
-      scatter.conjugated = form.conjugated;
-      detail::simt::for_each(where.on(), 32 * static_cast<std::int64_t>(plan.slice_begins.size()), scatter);
-    } else {
-      detail::simt::for_each(
-          where.on(), entries,
-          kernels::scatter_values<double>{stored, from.targets.data(), plan.slice_begins.data(),
-                                          plan.packed_slices.data(), format, form.conjugated});
-    }
   }
 };
 
