@@ -215,7 +215,7 @@ auto plan_of(const request<Policy, Scalar, Index, Offset>& of, const Executor& o
              memory_resource& resource) {
   analysis_scratch scratch(of.stored, 1, on, resource);
   const predictor<Policy, Scalar, Index, Offset, Executor> with(on, scratch.memory(resource));
-  auto drafts = with.predict(of);
+  auto drafts = with.predict({of});
   with.decide(drafts[0]);
   return plan_builder<Policy, Scalar, Index, Offset, Executor>(with, drafts[0]).build();
 }

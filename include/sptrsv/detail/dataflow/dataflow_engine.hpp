@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/dataflow/rewrite.hpp"
@@ -54,12 +55,12 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
 
    private:
     friend class engine;
-    both_triangles(const std::array<request_type, 2>& of, const Executor& on, memory_resource& kept,
+    both_triangles(const std::vector<request_type>& of, const Executor& on, memory_resource& kept,
                    memory_resource& scratch)
         : scratch_(of[0].stored, 2, on, scratch), drafts_(predictor(on, scratch_.memory(kept)).predict(of)) {}
 
     dataflow::analysis_scratch scratch_;
-    std::array<draft_type, 2> drafts_;
+    std::vector<draft_type> drafts_;
   };
   /// Begins the analyses of both triangles of a matrix. `kept`: resource of what the engines keep; it
   /// outlives them. `scratch`: of what ends with the result. Synchronises. Throws as an analysis does.
@@ -77,7 +78,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
       : size_(a.size), max_rhs_(max_rhs), reversed_(form.reversed) {
     dataflow::analysis_scratch scratch(a, 1, on, resource);
     const predictor with(on, scratch.memory(resource));
-    auto drafts = with.predict(request_of(policy, a, form, max_rhs));
+    auto drafts = with.predict({request_of(policy, a, form, max_rhs)});
     take(drafts[0], a.values, with);
   }
   /// Ends the analysis of triangle k, once.

@@ -24,24 +24,28 @@ class predictor {
  public:
   using draft_type = draft<Policy, Scalar, Index, Offset, Executor>;
   using request_type = typename draft_type::request_type;
-  template <std::size_t N>
-  using drafts = std::array<draft_type, N>;
+  using drafts = std::vector<draft_type>;
 
   predictor(const Executor& on, const analysis_memory& memory) : on_(on), memory_(memory) {}
 
-  /// Prepares N systems that are stored in one matrix, and predicts all but the hybrid path; steps of two
-  /// share launches and waits. Synchronises.
-  drafts<1> predict(const request_type& of) const {
-    auto systems = prepare(std::array{of}, on_, memory_);
-    drafts<1> made{{{of, std::move(systems[0])}}};
+  /// Prepares one or two systems that are stored in one matrix, and predicts all but the hybrid path; steps
+  /// of two share launches and waits. Synchronises.
+  drafts predict(const std::vector<request_type>& of) const {
+    drafts made;
+    const auto take = [&](auto&& systems) {
+      for (std::size_t k = 0; k < of.size(); ++k) {
+        made.push_back({of[k], std::move(systems[k])});
+      }
+    };
+    if (of.size() == 1) {
+      take(prepare(std::array{of[0]}, on_, memory_));
+    } else {
+      take(prepare(std::array{of[0], of[1]}, on_, memory_));
+    }
     predict(made);
-    return made;
-  }
-  drafts<2> predict(const std::array<request_type, 2>& of) const {
-    auto systems = prepare(of, on_, memory_);
-    drafts<2> made{{{of[0], std::move(systems[0])}, {of[1], std::move(systems[1])}}};
-    predict(made);
-    lay_out(made);
+    if (of.size() == 2) {
+      lay_out(made);
+    }
     return made;
   }
 
@@ -64,8 +68,7 @@ class predictor {
   using row_per_thread_path = typename draft_type::row_per_thread_path;
   using partitioned_search = partitioned::plan_search<tuning, Scalar, Index, Offset, Executor>;
 
-  template <std::size_t N>
-  void predict(drafts<N>& d) const {
+  void predict(drafts& d) const {
     predict_single_block(d);
     std::vector<draft_type*> left;
     for (draft_type& of : d) {
@@ -97,8 +100,7 @@ class predictor {
             (!system.has_partial_rows || system.entries <= tuning::partitioned_small_entries));
   }
   /// Makes the schedules of the single_block path on the host, at the same time.
-  template <std::size_t N>
-  void predict_single_block(drafts<N>& d) const {
+  void predict_single_block(drafts& d) const {
     std::vector<std::pair<draft_type*, single_block::host_rows<Index, Offset>>> wanted;
     std::int64_t entries = 0;
     for (draft_type& of : d) {
@@ -125,8 +127,8 @@ class predictor {
       if (!of.is_narrow(found.levels)) {
         return;
       }
-      d.times.one_partition =
-          of.one_partition_nanoseconds(static_cast<std::int64_t>(rows.columns.size()), found.levels);
+      d.times.one_partition = partitioned::narrow_nanoseconds<tuning>(
+          of.stored.size, static_cast<std::int64_t>(rows.columns.size()), found.levels);
     }
     found.chosen = single_block::choose_shape<tuning>(
         rows, levels, of.policy.path == path_name::single_block ? of.policy.shape : -1);
@@ -265,7 +267,7 @@ class predictor {
 
   /// Lays out the rows of small triangles that both take the partitioned path: the host waits once. Large
   /// ones would need scratch memory for both.
-  void lay_out(drafts<2>& d) const {
+  void lay_out(drafts& d) const {
     for (const draft_type& of : d) {
       if (of.of.stored.entries > entries_of_one_wait || !of.of.policy.exact_order ||
           of.search.cells.size() > 0 || choose(of) != path_name::partitioned) {

@@ -78,10 +78,6 @@ struct request {
   [[nodiscard]] bool has_schedule() const {
     return stored.size < (std::int64_t{1} << 31) - 2 && max_rhs < std::int64_t{1} << 31;
   }
-  /// Returns the predicted time of a single partition with narrow levels.
-  [[nodiscard]] double one_partition_nanoseconds(std::int64_t entries, std::int64_t levels) const {
-    return partitioned::narrow_nanoseconds<tuning>(stored.size, entries, levels);
-  }
   [[nodiscard]] double row_per_thread_nanoseconds(const device_triangle<Index, Offset>& rows,
                                                   std::int64_t levels) const {
     const auto costs = row_per_thread::solve_costs::of<tuning>(sizeof(Scalar), sizeof(Index), max_rhs);

@@ -1,7 +1,6 @@
 // Plans of partitioned solves, built in the emulator and read on the host.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -88,7 +87,7 @@ class partitioned_planning
     const partitioned::table_batch batch{{{{s.partitions, s.boxes}, s.shape, 0, 0}},
                                          s.partitions * levels.count};
     const auto counted = partitioned::count_level_tables(
-        std::array{partitioned::counting_job<std::int32_t, std::int32_t>{batch, split.triangle, levels}},
+        std::vector{partitioned::counting_job<std::int32_t, std::int32_t>{batch, split.triangle, levels}},
         where.on(), where.resource());
     auto cells = where.download(counted[0].cells);
     cells.resize(static_cast<std::size_t>(batch.cells));  // without the rows of the levels

@@ -3,10 +3,10 @@
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
@@ -100,7 +100,7 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
       }
     }
     const auto counted = std::move(partitioned::count_level_tables(
-        std::array{partitioned::counting_job<std::int32_t, std::int32_t>{batch, triangle, levels}},
+        std::vector{partitioned::counting_job<std::int32_t, std::int32_t>{batch, triangle, levels}},
         where.on(), where.resource())[0]);
     partitioned::kernels::predict_params params{};
     params.size = p.size;
@@ -110,10 +110,10 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
     params.resident_blocks = 1;
     params.constants = partitioned::cost_constants::of<dataflow_tuning>();
     params.shapes[0] = {32, 1, 1, 100};
+    std::vector<partitioned::prediction_job> jobs;
+    jobs.push_back({batch, counted, params, false, {}});
     const auto predictions =
-        partitioned::predict<1>({{{batch, counted, params, false, {}}}}, where.on(), where.resource())
-            .front()
-            .of_shapes;
+        partitioned::predict(std::move(jobs), where.on(), where.resource()).front().of_shapes;
     const std::vector<partitioned::level_counts> cells = where.download(counted.cells);
     const auto level = where.download(levels.of_row);
     for (std::int64_t l = 0; l < levels.count; ++l) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
@@ -81,9 +82,9 @@ class PartitionedPrediction
     params.constants = round_numbers;
     params.row_per_thread = row_per_thread;
     std::copy(shapes.begin(), shapes.end(), params.shapes);
-    return partitioned::predict<1>({{{described, counted, params, true, {}}}}, where.on(), where.resource())
-        .front()
-        .of_shapes;
+    std::vector<partitioned::prediction_job> jobs;
+    jobs.push_back({described, counted, params, true, {}});
+    return partitioned::predict(std::move(jobs), where.on(), where.resource()).front().of_shapes;
   }
   double time(const table& t, const costed_shape& shape, std::int64_t max_rhs = 1) {
     return predict({t}, {shape}, max_rhs).front().nanoseconds;
@@ -218,8 +219,7 @@ TEST_F(PartitionedPrediction, EstimatesTheTimeOfTheBestCut) {
       row_per_thread.level = seed % 2 == 0 ? 5 : 60;
       factor = seed < 3 ? 1 : 1.5;
       const prediction found = predict({t}, {tiles_of_32_rows}).front();
-      const double nanoseconds =
-          round_numbers.launch + factor * (found.nanoseconds - round_numbers.launch);
+      const double nanoseconds = round_numbers.launch + factor * (found.nanoseconds - round_numbers.launch);
       const hybrid::partitioned_profile profile{t.cells.data(),   t.levels(),    partitions,
                                                 tiles_of_32_rows, round_numbers, nanoseconds};
       const auto cut = hybrid::best_cut(profile, hybrid::level_offsets(profile), entries, row_per_thread);

@@ -3,7 +3,6 @@
 // the device; the predictions come to the host.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -102,16 +101,15 @@ struct counting_job {
   }
 };
 
-/// Counts the cells of the tables of N triangles in one launch.
-template <std::size_t N, class Index, class Offset, class Executor>
-std::array<counted_cells, N> count_level_tables(const std::array<counting_job<Index, Offset>, N>& of,
-                                                const Executor& on, const analysis_memory& memory) {
-  static_assert(N == 1 || N == 2, "tables of one or two triangles are counted together");
-  std::array<counted_cells, N> counted;
-  for (std::size_t k = 0; k < N; ++k) {
-    counted[k] = of[k].allocate(on, memory);
+/// Counts the cells of the tables of one or two triangles in one launch.
+template <class Index, class Offset, class Executor>
+std::vector<counted_cells> count_level_tables(const std::vector<counting_job<Index, Offset>>& of,
+                                              const Executor& on, const analysis_memory& memory) {
+  std::vector<counted_cells> counted;
+  for (const auto& job : of) {
+    counted.push_back(job.allocate(on, memory));
   }
-  if constexpr (N == 1) {
+  if (of.size() == 1) {
     on.template launch<kernels::count_levels_agent<Index, Offset>>(simt::block_count(of[0].blocks(), 1),
                                                                    of[0].params(counted[0]));
   } else {
@@ -160,13 +158,12 @@ struct predictions {
   std::int64_t word = 0;              ///< what the work behind the predictions stored
 };
 
-/// Returns, for N systems, a prediction for each shape of each table. The predictions of two systems share a
-/// launch, and the host waits once. Synchronises.
-template <std::size_t N, class Executor>
-std::array<predictions, N> predict(std::array<prediction_job, N> jobs, const Executor& on,
-                                   memory_resource& scratch) {
-  static_assert(N == 1 || N == 2, "times of one or two systems are predicted together");
-  static_assert(sizeof(prediction) >= N * sizeof(std::int64_t), "words take the place of a prediction");
+/// Returns, for one or two systems, a prediction for each shape of each table, in one launch. The host waits
+/// once. Synchronises.
+template <class Executor>
+std::vector<predictions> predict(std::vector<prediction_job> jobs, const Executor& on,
+                                 memory_resource& scratch) {
+  static_assert(sizeof(prediction) >= 2 * sizeof(std::int64_t), "two words take the place of a prediction");
   std::int64_t count = 0;
   for (const prediction_job& job : jobs) {
     count += job.batch.predictions();
@@ -178,7 +175,7 @@ std::array<predictions, N> predict(std::array<prediction_job, N> jobs, const Exe
     job.fill_in(next, on, scratch);
     next += job.batch.predictions();
   }
-  if constexpr (N == 1) {
+  if (jobs.size() == 1) {
     on.template launch<kernels::predict_agent>(simt::block_count(count, 1), jobs[0].params);
   } else {
     on.template launch<kernels::two_predictions_agent>(
@@ -193,16 +190,17 @@ std::array<predictions, N> predict(std::array<prediction_job, N> jobs, const Exe
   std::vector<prediction> on_host(static_cast<std::size_t>(count) + 1);
   on.download(on_host.data(), found.data(),
               static_cast<std::size_t>(count) * sizeof(prediction) + words * sizeof(std::int64_t));
-  std::array<predictions, N> made;
+  std::vector<predictions> made;
   auto first = on_host.cbegin();
   const auto* word = reinterpret_cast<const unsigned char*>(&on_host.back());
-  for (std::size_t k = 0; k < N; ++k) {
-    const std::int64_t own = jobs[k].batch.predictions();
-    made[k].of_shapes.assign(first, first + own);
+  for (const prediction_job& job : jobs) {
+    const std::int64_t own = job.batch.predictions();
+    predictions& of = made.emplace_back();
+    of.of_shapes.assign(first, first + own);
     first += own;
-    if (jobs[k].behind) {
-      std::memcpy(&made[k].word, word, sizeof(made[k].word));
-      word += sizeof(made[k].word);
+    if (job.behind) {
+      std::memcpy(&of.word, word, sizeof(of.word));
+      word += sizeof(of.word);
     }
   }
   return made;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -53,15 +52,13 @@ class plan_search {
       most = std::max(most, batches.back().size());
     }
     for (std::size_t i = 0; i < most; ++i) {
-      if (searches.size() == 2 && i < std::min(batches[0].size(), batches[1].size())) {
-        try_batches<2>({&searches[0], &searches[1]}, {&batches[0][i], &batches[1][i]});
-        continue;
-      }
+      std::vector<counted_search> together;
       for (std::size_t k = 0; k < searches.size(); ++k) {
         if (i < batches[k].size()) {
-          try_batches<1>({&searches[k]}, {&batches[k][i]});
+          together.push_back({&searches[k], &batches[k][i]});
         }
       }
+      try_batches(together);
     }
   }
   /// Returns the best choice; its time is infinite if no shape fits the device or the system is too large.
@@ -204,33 +201,29 @@ class plan_search {
     return made;
   }
 
-  /// Counts the tables of one batch of each search, and keeps the best predictions.
-  template <std::size_t N>
-  static void try_batches(const std::array<plan_search*, N>& searches,
-                          const std::array<const table_batch*, N>& batches) {
-    const Executor& on = searches[0]->on_;
-    const analysis_memory& memory = searches[0]->memory_;
-    const auto each = [&](const auto& make) {
-      if constexpr (N == 1) {
-        return std::array{make(std::size_t{0})};
-      } else {
-        return std::array{make(std::size_t{0}), make(std::size_t{1})};
-      }
-    };
-    auto counted =
-        count_level_tables(each([&](std::size_t k) {
-                             const auto& of = searches[k]->of_;
-                             return counting_job<Index, Offset>{*batches[k], of.triangle, of.levels};
-                           }),
-                           on, memory);
-    const auto made =
-        predict(each([&](std::size_t k) {
-                  return prediction_job{*batches[k], counted[k], searches[k]->params(),
-                                        searches[k]->of_.may_be_hybrid, searches[k]->of_.behind};
-                }),
-                on, memory.scratch);
-    for (std::size_t k = 0; k < N; ++k) {
-      searches[k]->keep_best(*batches[k], counted[k], made[k]);
+  /// A search, and one of its batches.
+  struct counted_search {
+    plan_search* search;
+    const table_batch* batch;
+  };
+  /// Counts the tables of the batches, and keeps the best predictions.
+  static void try_batches(const std::vector<counted_search>& of) {
+    const Executor& on = of[0].search->on_;
+    const analysis_memory& memory = of[0].search->memory_;
+    std::vector<counting_job<Index, Offset>> tables;
+    for (const auto& [search, batch] : of) {
+      tables.push_back({*batch, search->of_.triangle, search->of_.levels});
+    }
+    std::vector<counted_cells> counted = count_level_tables(tables, on, memory);
+    std::vector<prediction_job> jobs;
+    for (std::size_t k = 0; k < of.size(); ++k) {
+      const plan_search& search = *of[k].search;
+      jobs.push_back(
+          {*of[k].batch, counted[k], search.params(), search.of_.may_be_hybrid, search.of_.behind});
+    }
+    const std::vector<predictions> made = predict(std::move(jobs), on, memory.scratch);
+    for (std::size_t k = 0; k < of.size(); ++k) {
+      of[k].search->keep_best(*of[k].batch, counted[k], made[k]);
     }
   }
 
