@@ -24,7 +24,7 @@ struct plan {
   using row_per_thread_path = row_per_thread::path<Tuning, Scalar, Index, Offset, Executor>;
   using partitioned_path = partitioned::path<Tuning, Scalar, Executor>;
   using single_block_path = single_block::path<Tuning, Scalar, Offset, Executor>;
-  using hybrid_path = hybrid::path<row_per_thread_path, partitioned_path>;
+  using hybrid_path = hybrid::path<row_per_thread_path, partitioned_path, Scalar, Executor>;
   using path_type = std::variant<row_per_thread_path, partitioned_path, single_block_path, hybrid_path>;
   /// The memory of one solve in flight; the path says which kind it needs.
   using workspace = std::variant<double_buffer_storage<Scalar>, single_block::scratch>;

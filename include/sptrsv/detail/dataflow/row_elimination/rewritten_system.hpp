@@ -11,7 +11,7 @@
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_rows.hpp"
-#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_agent.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
