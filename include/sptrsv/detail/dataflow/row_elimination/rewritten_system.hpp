@@ -29,8 +29,8 @@ struct limits {
 
 /// The rewritten system in device memory: a lower triangle by rows, in the order of substitution, with
 /// ascending columns. Its diagonal is unit if that of the system is. The constructors of derived classes
-/// choose the rows by the values of the matrix. If that are none, only rewritten() may be called; otherwise
-/// follow make_pattern(), make_values(), update_values() and keep().
+/// choose the rows by the values of the matrix. If none is chosen, only rewritten() may be called. Otherwise
+/// make_pattern(), make_values(), update_values() and keep() follow, in this order.
 template <class Scalar, class Index, class Offset, class Executor>
 class rewritten_system {
  public:
