@@ -101,7 +101,7 @@ class predictor {
   }
   /// Makes the schedules of the single_block path on the host, at the same time.
   void predict_single_block(drafts& d) const {
-    std::vector<std::pair<draft_type*, single_block::host_rows<Index, Offset>>> wanted;
+    std::vector<std::pair<draft_type*, host_triangle<Index, Offset>>> wanted;
     std::int64_t entries = 0;
     for (draft_type& of : d) {
       if (predicts_single_block(of)) {
@@ -117,7 +117,7 @@ class predictor {
                    });
   }
   /// Makes the schedule for the rows of a triangle, unless another path is known to be faster. Calls no CUDA.
-  static void make_schedule(draft_type& d, const single_block::host_rows<Index, Offset>& rows,
+  static void make_schedule(draft_type& d, const host_triangle<Index, Offset>& rows,
                             std::size_t shared_limit) {
     const request_type& of = d.of;
     const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);

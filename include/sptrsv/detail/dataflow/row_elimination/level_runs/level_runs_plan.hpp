@@ -211,8 +211,7 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
     simt::for_each(on, size,
                    find_level_offsets<key, Index, position_of_key>(sorted.data(), {}, offsets.data(), size,
                                                                    run_levels_));
-    position_offsets_.resize(offsets.size());
-    on.download(position_offsets_.data(), offsets.data(), offsets.bytes());
+    position_offsets_ = download_array(offsets, on);
   }
 
   /// Chooses the rows that are rewritten, and lists their columns.
