@@ -581,7 +581,7 @@ ERRORS = (
         "tail",
         "row_per_thread",
         Edit(
-            D + "dataflow/row_per_thread/rhs_rows.hpp",
+            D + "dataflow/row_per_thread/rhs_sharing.hpp",
             "column < from.columns",
             "column < (from.columns < 8 ? from.columns : 8)",
         ),
@@ -600,7 +600,7 @@ ERRORS = (
             PARTITIONED + "partitioned_agent.hpp",
             "barrier_.arrive_next();",
             "",
-            within="barrier_.arrive_next();\n    if (writes) {\n      flag::publish",
+            within="barrier_.arrive_next();\n    if (writes) {\n      publish(",
         ),
     ),
     error(

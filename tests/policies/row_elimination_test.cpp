@@ -213,9 +213,10 @@ TEST_F(RowElimination, DoesNotFillRowsBeyondTheirLimit) {
     const auto triangle =
         detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource());
     const auto before = where.download(triangle.row_offsets);
-    const detail::dataflow::row_elimination::plan<double, std::int32_t, std::int32_t, emulator::executor>
-        plan(std::move(triangle), there.values.data(), form, {64, 1.5, 4, 256}, where.on(), where.resource());
+    detail::dataflow::row_elimination::plan<double, std::int32_t, std::int32_t, emulator::executor> plan(
+        triangle, there.values.data(), form, {64, 1.5, 4, 256}, where.on(), where.resource());
     ASSERT_GT(plan.rewritten(), 0) << p.name;
+    plan.make_pattern(where.on(), where.resource());
     const auto made = plan.pattern();
     const auto offsets = detail::download_array(made.offsets, made.size + 1, where.on());
     const auto columns = detail::download_array(made.indices, made.entries, where.on());
@@ -239,11 +240,13 @@ TEST_F(RowElimination, ListsTheSameColumnsUnderEverySchedule) {
   std::vector<std::int32_t> expected;
   for (std::uint64_t i = 0; i < trials(24); ++i) {
     where.device().settings = hostile_settings(i, 0);
-    const detail::dataflow::row_elimination::plan<double, std::int32_t, std::int32_t, emulator::executor>
-        plan(detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource()),
-             there.values.data(), form, {64, 1.2, 1, 256}, where.on(), where.resource());
+    const auto triangle =
+        detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource());
+    detail::dataflow::row_elimination::plan<double, std::int32_t, std::int32_t, emulator::executor> plan(
+        triangle, there.values.data(), form, {64, 1.2, 1, 256}, where.on(), where.resource());
     ASSERT_GT(plan.rewritten(), 0);
     ASSERT_LT(plan.rewritten(), a.size());
+    plan.make_pattern(where.on(), where.resource());
     const auto made = plan.pattern();
     const auto columns = detail::download_array(made.indices, made.entries, where.on());
     expected = i == 0 ? columns : expected;

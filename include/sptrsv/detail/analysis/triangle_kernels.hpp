@@ -141,8 +141,19 @@ SPTRSV_DEVICE void majors_of(Context& ctx, const Warp& warp, const Offset* offse
   }
 }
 
+/// Returns body.hold(ctx), or true if the body has no such function.
+template <class Context, class Body>
+SPTRSV_DEVICE auto holds(Context& ctx, const Body& body, int) -> decltype(body.hold(ctx)) {
+  return body.hold(ctx);
+}
+template <class Context, class Body>
+SPTRSV_DEVICE bool holds(Context&, const Body&, std::int64_t) {
+  return true;
+}
+
 /// Calls `body(ctx, row, e)` for each entry e of `entries` and the row that holds it, see major_of(). Body is
-/// trivially copyable, and body.hold(ctx) says, the same to all threads, whether there is anything to do.
+/// trivially copyable. body.hold(ctx), if there is such a function, says the same to all threads: whether
+/// there is anything to do.
 template <class Offset, class Body>
 struct for_each_entry_agent {
   static constexpr int block_threads = 256;
@@ -161,7 +172,7 @@ struct for_each_entry_agent {
     const auto warp = ctx.template group<32>();
     const std::int64_t first =
         static_cast<std::int64_t>(ctx.block_rank()) * block_items + 32 * thread_items * warp.index();
-    if (first >= p.entries || !p.body.hold(ctx)) {
+    if (first >= p.entries || !holds(ctx, p.body, 0)) {
       return;
     }
     std::int64_t rows[thread_items];
@@ -264,10 +275,6 @@ struct write_keys {
   Offset* sources;      ///< output by slot
 
   template <class Context>
-  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
-    return true;
-  }
-  template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t m, std::int64_t e) const {
     const auto at = triangle_entry_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
                                       ctx.load_constant(a.indices + e));
@@ -313,10 +320,6 @@ struct write_unsorted_entries {
   Index* columns;   ///< output by slot
   Offset* sources;  ///< output by slot
 
-  template <class Context>
-  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
-    return true;
-  }
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t m, std::int64_t e) const {
     const auto at = triangle_entry_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),

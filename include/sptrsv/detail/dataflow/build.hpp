@@ -2,6 +2,7 @@
 // The last step of an analysis: builds the path that was chosen.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,8 +10,8 @@
 #include <utility>
 #include <variant>
 
-#include "sptrsv/detail/dataflow/hybrid/hybrid_builder.hpp"
 #include "sptrsv/detail/dataflow/predict.hpp"
+#include "sptrsv/detail/levels/cut_levels.hpp"
 
 namespace sptrsv::detail::dataflow {
 
@@ -39,8 +40,10 @@ class plan_builder {
   using path_name = typename Policy::path_type;
   using plan_type = typename draft_type::plan_type;
   using row_per_thread_path = typename draft_type::row_per_thread_path;
+  using row_order = typename draft_type::row_order;
   using single_block_path = typename plan_type::single_block_path;
-  using partitioned_builder = typename draft_type::partitioned_builder;
+  using partitioned_path = typename plan_type::partitioned_path;
+  using partitioned_planner = typename draft_type::partitioned_planner;
 
  public:
   plan_builder(const predictor_type& with, draft_type& of)
@@ -89,8 +92,8 @@ class plan_builder {
       if (!draft_.system.levels) {
         draft_.system.levels = levels_of_rows(draft_.system.rows(), on_, memory_);
       }
-      draft_.order =
-          row_per_thread_path::order_rows(draft_.system.rows(), *draft_.system.levels, nullptr, on_, memory_);
+      draft_.order = row_per_thread::order_rows<tuning>(draft_.system.rows(), *draft_.system.levels, nullptr,
+                                                        on_, memory_);
     }
     if (draft_.system.levels) {
       draft_.system.levels->free_rows();
@@ -103,7 +106,7 @@ class plan_builder {
     draft_.order.reset();
     draft_.system.before_split = {};
     if (!draft_.layout) {
-      draft_.layout.emplace(draft_.search.best, on_, memory_);
+      draft_.layout.emplace(settings_of(draft_.search.best), on_, memory_);
       if (!draft_.layout->lay_out(draft_.system.split, *draft_.system.levels)) {
         draft_.layout.reset();
         draft_.times.partitioned = path_times::never;
@@ -113,31 +116,60 @@ class plan_builder {
     }
     draft_.system.split.triangle.columns = {};
     draft_.system.levels->free_rows();
-    return draft_.layout->pack(draft_.system.split, of_.stored, of_.max_rhs, of_.form, memory_.kept);
+    return pack(*draft_.layout, draft_.system.split, draft_.search.best);
+  }
+  static partitioned::plan_settings settings_of(const partitioned::shape_choice& chosen) {
+    return partitioned::plan_settings::of<tuning, Scalar>(chosen);
+  }
+  /// Returns the path of the rows that were laid out.
+  partitioned_path pack(partitioned_planner& laid_out, const split_triangle<Index, Offset>& split,
+                        const partitioned::shape_choice& chosen) {
+    return {laid_out.pack(split, of_.stored.size, of_.stored.entries, of_.form.reversed, memory_.kept),
+            chosen.shape_index,
+            of_.stored.size,
+            of_.stored.entries,
+            of_.max_rhs,
+            of_.form,
+            on_};
   }
 
   std::optional<path_type> build_hybrid() {
-    auto& halves = *draft_.hybrid;
+    split_triangle<Index, Offset>& whole = draft_.system.split;
+    half_triangle<Index, Offset>& first = draft_.hybrid->halves.first;
+    half_triangle<Index, Offset>& rest = draft_.hybrid->halves.rest;
     draft_.order.reset();
-    halves.halves.rest.levels.numbers = std::move(draft_.system.levels->numbers);
+    rest.levels.numbers = std::move(draft_.system.levels->numbers);
     draft_.system.levels->free_rows();
-    partitioned_builder rest(halves.rest, on_, memory_);
-    auto path = hybrid::builder<row_per_thread_path, partitioned_builder, Index, Offset, Executor>(
-                    rest, of_.stored, of_.form, of_.max_rhs, on_, memory_)
-                    .build(draft_.system.split, std::move(halves.halves), std::move(halves.first_order));
-    if (!path) {  // this is rare: the triangle and its levels are not kept for it
+    whole.triangle.columns = {};
+    take_sources(first, whole.triangle, on_, memory_.scratch);
+    take_sources(rest, whole.triangle, on_, memory_.scratch);
+    whole = {};
+    partitioned_planner layout(settings_of(draft_.hybrid->rest), on_, memory_);
+    if (!layout.lay_out(rest.split, rest.levels)) {
+      // This is rare: the triangle and its levels are not kept for it.
       draft_.times.hybrid = path_times::never;
       draft_.hybrid.reset();
       draft_.system = std::move(prepare(std::array{of_}, on_, memory_)[0]);
       return {};
     }
-    return std::move(*path);
+    rest.split.triangle.columns = {};
+    first.levels = {};
+    rest.levels = {};
+    row_order& order = draft_.hybrid->first_order;
+    // Columns before the cut become solve indices, see cut_triangle.
+    simt::for_each(on_, static_cast<std::int64_t>(layout.columns().size()),
+                   renumber_first_columns<Index>{rest.split.triangle.size, order.levels.solve_indices.data(),
+                                                 layout.columns().data()});
+    row_per_thread_path first_path(std::move(first.split), of_.stored.size, of_.max_rhs, std::move(order),
+                                   of_.form, on_, memory_);
+    return
+        typename plan_type::hybrid_path(std::move(first_path), pack(layout, rest.split, draft_.hybrid->rest));
   }
 
   plan_type describe(path_name taken, path_type&& path) const {
     const auto choice = draft_.choice();
     plan_type made{std::move(path)};
-    made.entries = draft_.system.entries + (of_.form.unit ? 0 : of_.stored.size);
+    made.entries = draft_.entries();
     made.longest_row = draft_.system.longest_row;
     made.levels = draft_.levels();
     made.nanoseconds = draft_.nanoseconds();
@@ -166,6 +198,7 @@ class plan_builder {
     if (made.levels == 0 && !draft_.system.has_partial_rows && made.is_row_per_thread()) {
       made.levels = std::get<row_per_thread_path>(made.path).levels();
     }
+    made.levels_solved = made.levels;
     return made;
   }
 
@@ -182,7 +215,7 @@ auto plan_of(const request<Policy, Scalar, Index, Offset>& of, const Executor& o
              memory_resource& resource) {
   analysis_scratch scratch(of.stored, 1, on, resource);
   const predictor<Policy, Scalar, Index, Offset, Executor> with(on, scratch.memory(resource));
-  auto drafts = with.predict(of);
+  auto drafts = with.predict({of});
   with.decide(drafts[0]);
   return plan_builder<Policy, Scalar, Index, Offset, Executor>(with, drafts[0]).build();
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/dataflow/rewrite.hpp"
@@ -54,12 +55,12 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
 
    private:
     friend class engine;
-    both_triangles(const std::array<request_type, 2>& of, const Executor& on, memory_resource& kept,
+    both_triangles(const std::vector<request_type>& of, const Executor& on, memory_resource& kept,
                    memory_resource& scratch)
         : scratch_(of[0].stored, 2, on, scratch), drafts_(predictor(on, scratch_.memory(kept)).predict(of)) {}
 
     dataflow::analysis_scratch scratch_;
-    std::array<draft_type, 2> drafts_;
+    std::vector<draft_type> drafts_;
   };
   /// Begins the analyses of both triangles of a matrix. `kept`: resource of what the engines keep; it
   /// outlives them. `scratch`: of what ends with the result. Synchronises. Throws as an analysis does.
@@ -77,7 +78,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
       : size_(a.size), max_rhs_(max_rhs), reversed_(form.reversed) {
     dataflow::analysis_scratch scratch(a, 1, on, resource);
     const predictor with(on, scratch.memory(resource));
-    auto drafts = with.predict(request_of(policy, a, form, max_rhs));
+    auto drafts = with.predict({request_of(policy, a, form, max_rhs)});
     take(drafts[0], a.values, with);
   }
   /// Ends the analysis of triangle k, once.
@@ -113,14 +114,13 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     }
     // The rewritten system is a lower one: its row r is the row with the substitution index r.
     const auto x_in_order = by_substitution_index(x);
-    const auto* const by_levels = elimination_->combinable();
-    if (by_levels != nullptr && plan_->combines_rhs(b.columns)) {
+    if (elimination_->is_combinable() && plan_->combines_rhs(b.columns)) {
       auto b_in_order = by_substitution_index(b);
       if (b.data == x.data) {  // x may be b, element for element
         simt::for_each(on, size_, dataflow::level_runs::copy_rhs<Scalar>{b_in_order, scratch.rhs.data()});
         b_in_order = dense_view<const Scalar>::column_major(scratch.rhs.data(), size_, 1, size_);
       }
-      plan_->solve_rewritten(by_levels->rhs(), alpha, b_in_order, x_in_order, scratch.of_path, on);
+      plan_->solve_rewritten(elimination_->rhs(), alpha, b_in_order, x_in_order, scratch.of_path, on);
       return;
     }
     elimination_->transform(alpha, b, scratch.rhs.data(), on);
@@ -143,12 +143,9 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   void describe(solver_info& info, const Executor& on) const {
     plan_->describe(info, on);
     if (elimination_) {
-      info.entries = exact_entries_;
-      info.levels = exact_levels_;
-      info.longest_row = exact_longest_row_;
       info.rewritten_rows = elimination_->rewritten();
       kernel_info rhs = elimination_->describe();
-      if (elimination_->combinable() != nullptr && plan_->combines_rhs(max_rhs_)) {
+      if (elimination_->is_combinable() && plan_->combines_rhs(max_rhs_)) {
         rhs.launches = 0;
         rhs.text += ", combined by the next kernel unless x is b";
       }
@@ -188,9 +185,6 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     auto made = rewriter(draft, values, with.on(), with.memory()).best();
     rewriting_ = std::move(made.text);
     if (made.plan) {
-      exact_entries_ = draft.system.entries + (draft.of.form.unit ? 0 : size_);
-      exact_levels_ = draft.levels();
-      exact_longest_row_ = draft.system.longest_row;
       elimination_ = std::move(made.rows);
       has_rewritten_values_ = true;
       plan_ = std::move(made.plan);
@@ -222,9 +216,6 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   std::optional<plan_type> plan_;             ///< of the system that is solved
   std::string rewriting_;                     ///< whether rows are rewritten, and why
   std::unique_ptr<elimination> elimination_;  ///< null if rows are not rewritten
-  std::int64_t exact_entries_ = 0;            ///< of the system before it was rewritten; see solver_info
-  std::int64_t exact_levels_ = 0;
-  std::int64_t exact_longest_row_ = 0;
   /// True if the rewritten system already has the values that the next update_values() will pass.
   bool has_rewritten_values_ = false;
 };

@@ -24,14 +24,15 @@ struct plan {
   using row_per_thread_path = row_per_thread::path<Tuning, Scalar, Index, Offset, Executor>;
   using partitioned_path = partitioned::path<Tuning, Scalar, Executor>;
   using single_block_path = single_block::path<Tuning, Scalar, Offset, Executor>;
-  using hybrid_path = hybrid::path<row_per_thread_path, partitioned_path>;
+  using hybrid_path = hybrid::path<row_per_thread_path, partitioned_path, Scalar, Executor>;
   using path_type = std::variant<row_per_thread_path, partitioned_path, single_block_path, hybrid_path>;
   /// The memory of one solve in flight; the path says which kind it needs.
   using workspace = std::variant<double_buffer_storage<Scalar>, single_block::scratch>;
 
   path_type path;
-  std::int64_t levels = 0;  ///< of the system; 0 if the analysis did not count them
-  double nanoseconds = 0;   ///< predicted time of a solve with max_rhs right-hand sides, if one was predicted
+  std::int64_t levels = 0;         ///< of the system; 0 if the analysis did not count them
+  std::int64_t levels_solved = 0;  ///< the same after rows were rewritten
+  double nanoseconds = 0;  ///< predicted time of a solve with max_rhs right-hand sides, if one was predicted
   std::vector<predicted_time> predictions{};  ///< of all paths that were considered
   std::string text{};                         ///< which path was chosen and why
   std::int64_t entries = 0;                   ///< of the system, with the pivots that are stored
@@ -70,7 +71,7 @@ struct plan {
     info.device = on.device_name();
     info.entries = entries;
     info.levels = levels;
-    info.levels_solved = levels;
+    info.levels_solved = levels_solved;
     info.longest_row = longest_row;
     info.predictions = predictions;
     info.plan = text;

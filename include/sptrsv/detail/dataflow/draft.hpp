@@ -8,7 +8,8 @@
 
 #include "sptrsv/detail/dataflow/choose.hpp"
 #include "sptrsv/detail/dataflow/dataflow_plan.hpp"
-#include "sptrsv/detail/dataflow/partitioned/partitioned_builder.hpp"
+#include "sptrsv/detail/dataflow/partitioned/build/partitioned_planner.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/partitioned_choice.hpp"
 #include "sptrsv/detail/dataflow/prepare.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_choice.hpp"
 #include "sptrsv/detail/levels/cut_levels.hpp"
@@ -26,7 +27,7 @@ struct draft {
   using plan_type = plan<tuning, Scalar, Index, Offset, Executor>;
   using row_per_thread_path = typename plan_type::row_per_thread_path;
   using row_order = typename row_per_thread_path::row_order;
-  using partitioned_builder = partitioned::builder<tuning, Scalar, Index, Offset, Executor>;
+  using partitioned_planner = partitioned::planner<Scalar, Index, Offset, Executor>;
 
   /// The two halves of a hybrid path.
   struct hybrid_halves {
@@ -42,7 +43,7 @@ struct draft {
   path_times times{};
   std::optional<single_block::planned_schedule> schedule{};  ///< empty: single_block was not considered
   partitioned::search_result search{};                       ///< of the partitioned path
-  std::optional<partitioned_builder> layout{};  ///< of the partitioned path, if it is laid out already
+  std::optional<partitioned_planner> layout{};  ///< of the partitioned path, if it is laid out already
   std::optional<row_order> order{};             ///< of the row_per_thread path, if it is known already
   std::optional<hybrid_halves> hybrid{};        ///< empty: there is no hybrid path that is fast enough
   std::optional<path_name> chosen{};            ///< see path_choice
@@ -55,6 +56,8 @@ struct draft {
     return {of.is_row_per_thread_only() ? path_name::row_per_thread : of.policy.path, of.limits,
             tuning::hybrid_gain};
   }
+  /// Returns the number of entries with the pivots that are stored, before rows were split.
+  [[nodiscard]] std::int64_t entries() const { return system.entries + (of.form.unit ? 0 : of.stored.size); }
   /// Returns the number of levels of the system; 0 if they were not counted: those of split rows are more.
   [[nodiscard]] std::int64_t levels() const {
     return schedule ? schedule->levels : system.levels && !system.has_partial_rows ? system.levels->count : 0;
@@ -68,11 +71,7 @@ struct draft {
     return time < path_times::never ? time : 0;
   }
   /// Returns the bytes that the solver will keep.
-  [[nodiscard]] std::size_t kept_bytes() const {
-    return order ? order->levels.level_offsets.bytes() + order->levels.rows.bytes() + order->gates.bytes() +
-                       order->slices.bytes()
-                 : 0;
-  }
+  [[nodiscard]] std::size_t kept_bytes() const { return order ? order->kept_bytes() : 0; }
 };
 
 }  // namespace sptrsv::detail::dataflow

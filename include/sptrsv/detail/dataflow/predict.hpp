@@ -2,15 +2,19 @@
 // The second step of an analysis: predicts the times of the paths, and chooses one.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/host_team.hpp"
 #include "sptrsv/detail/dataflow/draft.hpp"
+#include "sptrsv/detail/dataflow/hybrid/hybrid_choice.hpp"
 
 namespace sptrsv::detail::dataflow {
 
@@ -20,24 +24,28 @@ class predictor {
  public:
   using draft_type = draft<Policy, Scalar, Index, Offset, Executor>;
   using request_type = typename draft_type::request_type;
-  template <std::size_t N>
-  using drafts = std::array<draft_type, N>;
+  using drafts = std::vector<draft_type>;
 
   predictor(const Executor& on, const analysis_memory& memory) : on_(on), memory_(memory) {}
 
-  /// Prepares N systems that are stored in one matrix, and predicts all but the hybrid path; steps of two
-  /// share launches and waits. Synchronises.
-  drafts<1> predict(const request_type& of) const {
-    auto systems = prepare(std::array{of}, on_, memory_);
-    drafts<1> made{{{of, std::move(systems[0])}}};
+  /// Prepares one or two systems that are stored in one matrix, and predicts all but the hybrid path; steps
+  /// of two share launches and waits. Synchronises.
+  drafts predict(const std::vector<request_type>& of) const {
+    drafts made;
+    const auto take = [&](auto&& systems) {
+      for (std::size_t k = 0; k < of.size(); ++k) {
+        made.push_back({of[k], std::move(systems[k])});
+      }
+    };
+    if (of.size() == 1) {
+      take(prepare(std::array{of[0]}, on_, memory_));
+    } else {
+      take(prepare(std::array{of[0], of[1]}, on_, memory_));
+    }
     predict(made);
-    return made;
-  }
-  drafts<2> predict(const std::array<request_type, 2>& of) const {
-    auto systems = prepare(of, on_, memory_);
-    drafts<2> made{{{of[0], std::move(systems[0])}, {of[1], std::move(systems[1])}}};
-    predict(made);
-    lay_out(made);
+    if (of.size() == 2) {
+      lay_out(made);
+    }
     return made;
   }
 
@@ -60,11 +68,9 @@ class predictor {
   using row_per_thread_path = typename draft_type::row_per_thread_path;
   using partitioned_search = partitioned::plan_search<tuning, Scalar, Index, Offset, Executor>;
 
-  template <std::size_t N>
-  void predict(drafts<N>& d) const {
+  void predict(drafts& d) const {
     predict_single_block(d);
-    std::array<draft_type*, N> left{};
-    std::size_t count = 0;
+    std::vector<draft_type*> left;
     for (draft_type& of : d) {
       if (of.needs_no_path()) {
         if (of.of.stored.size > 0) {
@@ -75,19 +81,11 @@ class predictor {
           of.system.before_split = {};  // no path, and no other system, is made of it
         }
         if (predicts_partitioned(of)) {
-          left[count++] = &of;
+          left.push_back(&of);
         }
       }
     }
-    if constexpr (N == 2) {
-      if (count == 2) {
-        predict_partitioned(std::array{left[0], left[1]});
-        return;
-      }
-    }
-    if (count == 1) {
-      predict_partitioned(std::array{left[0]});
-    }
+    predict_partitioned(left);
   }
 
   /// Returns whether the single_block path is considered: by request, or for narrow levels. To count the
@@ -102,9 +100,8 @@ class predictor {
             (!system.has_partial_rows || system.entries <= tuning::partitioned_small_entries));
   }
   /// Makes the schedules of the single_block path on the host, at the same time.
-  template <std::size_t N>
-  void predict_single_block(drafts<N>& d) const {
-    std::vector<std::pair<draft_type*, single_block::host_rows<Index, Offset>>> wanted;
+  void predict_single_block(drafts& d) const {
+    std::vector<std::pair<draft_type*, host_triangle<Index, Offset>>> wanted;
     std::int64_t entries = 0;
     for (draft_type& of : d) {
       if (predicts_single_block(of)) {
@@ -120,7 +117,7 @@ class predictor {
                    });
   }
   /// Makes the schedule for the rows of a triangle, unless another path is known to be faster. Calls no CUDA.
-  static void make_schedule(draft_type& d, const single_block::host_rows<Index, Offset>& rows,
+  static void make_schedule(draft_type& d, const host_triangle<Index, Offset>& rows,
                             std::size_t shared_limit) {
     const request_type& of = d.of;
     const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
@@ -130,8 +127,8 @@ class predictor {
       if (!of.is_narrow(found.levels)) {
         return;
       }
-      d.times.one_partition =
-          of.one_partition_nanoseconds(static_cast<std::int64_t>(rows.columns.size()), found.levels);
+      d.times.one_partition = partitioned::narrow_nanoseconds<tuning>(
+          of.stored.size, static_cast<std::int64_t>(rows.columns.size()), found.levels);
     }
     found.chosen = single_block::choose_shape<tuning>(
         rows, levels, of.policy.path == path_name::single_block ? of.policy.shape : -1);
@@ -152,32 +149,28 @@ class predictor {
   }
   /// Searches the partitioned path, and predicts row_per_thread. Puts the rows in order behind the
   /// predictions where row_per_thread is expected to be chosen.
-  template <std::size_t N>
-  void predict_partitioned(const std::array<draft_type*, N>& d) const {
-    const auto search_of = [&](std::size_t k) {
-      const request_type& of = d[k]->of;
-      const bool is_forced = of.policy.path == path_name::partitioned;
-      return partitioned_search({d[k]->system.rows(), *d[k]->system.levels, of.policy.partitions,
-                                 is_forced ? of.policy.shape : -1, of.max_rhs, 0, of.may_be_hybrid()},
-                                on_, memory_);
-    };
-    const auto behind = [&](std::size_t k) -> partitioned::work_behind {
-      draft_type& of = *d[k];
-      if (!of.of.expects_row_per_thread(of.system.rows(), of.system.levels->count)) {
-        return {};
+  void predict_partitioned(const std::vector<draft_type*>& d) const {
+    std::vector<partitioned_search> searches;
+    for (draft_type* const of : d) {
+      const request_type& asked = of->of;
+      const auto& rows = of->system.rows();
+      const row_levels<Index>& levels = *of->system.levels;
+      partitioned::work_behind order_rows;
+      if (asked.expects_row_per_thread(rows, levels.count)) {
+        order_rows = [this, of](std::int64_t* slots) {
+          of->order =
+              row_per_thread::order_rows<tuning>(of->system.rows(), *of->system.levels, slots, on_, memory_);
+        };
       }
-      return [this, &of](std::int64_t* slots) {
-        of.order = row_per_thread_path::order_rows(of.system.rows(), *of.system.levels, slots, on_, memory_);
-      };
-    };
-    partitioned_search first = search_of(0);
-    if constexpr (N == 1) {
-      d[0]->search = first.run(behind(0));
-    } else {
-      partitioned_search second = search_of(1);
-      auto found = partitioned_search::run_two(first, second, {behind(0), behind(1)});
-      d[0]->search = std::move(found[0]);
-      d[1]->search = std::move(found[1]);
+      searches.push_back({{rows, levels, asked.policy.partitions,
+                           asked.policy.path == path_name::partitioned ? asked.policy.shape : -1,
+                           asked.max_rhs, 0, asked.may_be_hybrid(), std::move(order_rows)},
+                          on_,
+                          memory_});
+    }
+    partitioned_search::run(searches);
+    for (std::size_t k = 0; k < d.size(); ++k) {
+      d[k]->search = std::move(searches[k].found());
     }
     for (draft_type* const of : d) {
       of->times.partitioned = of->search.best.nanoseconds;
@@ -201,9 +194,7 @@ class predictor {
     const request_type& of = d.of;
     row_levels<Index>& levels = *d.system.levels;
     const double limit = d.choice().hybrid_limit(d.times);
-    const partitioned_search whole({d.system.rows(), levels, of.policy.partitions, -1, of.max_rhs, 0, true},
-                                   on_, memory_);
-    const hybrid::level_cut cut = whole.cut(d.search, of.policy.row_per_thread_levels, limit);
+    const hybrid::level_cut cut = choose_cut(d, limit);
     d.search.cells = {};
     if (cut.levels == 0 || cut.nanoseconds >= limit) {
       return;
@@ -218,16 +209,20 @@ class predictor {
     half_triangle<Index, Offset>& rest = made.halves.rest;
     // The numbers of the rows begin with those of either half.
     rest.levels.numbers = std::move(levels.numbers);
-    partitioned_search search({rest.split.triangle, rest.levels, of.policy.partitions,
-                               of.policy.path == path_name::hybrid ? of.policy.shape : -1, of.max_rhs,
-                               row_per_thread_path::rhs_together_for(of.max_rhs), false},
-                              on_, memory_);
-    const auto found = search.run([&](std::int64_t* slots) {
+    const auto order_first = [&](std::int64_t* slots) {
       first.levels.numbers.swap(rest.levels.numbers);
       made.first_order =
-          row_per_thread_path::order_rows(first.split.triangle, first.levels, slots, on_, memory_);
+          row_per_thread::order_rows<tuning>(first.split.triangle, first.levels, slots, on_, memory_);
       first.levels.numbers.swap(rest.levels.numbers);
-    });
+    };
+    std::vector<partitioned_search> search;
+    search.push_back({{rest.split.triangle, rest.levels, of.policy.partitions,
+                       of.policy.path == path_name::hybrid ? of.policy.shape : -1, of.max_rhs,
+                       row_per_thread_path::rhs_together_for(of.max_rhs), false, order_first},
+                      on_,
+                      memory_});
+    partitioned_search::run(search);
+    const partitioned::search_result& found = search.front().found();
     levels.numbers = std::move(rest.levels.numbers);
     made.first_order.slots = found.word;
     made.rest = found.best;
@@ -239,9 +234,40 @@ class predictor {
     }
   }
 
+  /// Returns the cut of the levels with the smallest predicted time, or the one that the policy asks for.
+  /// Returns no cut if the system has a single level, or if a hybrid path takes about `limit` nanoseconds or
+  /// more.
+  hybrid::level_cut choose_cut(const draft_type& d, double limit) const {
+    const std::int64_t wanted = d.of.policy.row_per_thread_levels;
+    const std::int64_t levels = d.system.levels->count;
+    const partitioned::search_result& found = d.search;
+    if (levels < 2 || (wanted == 0 && found.hybrid_nanoseconds >= limit)) {
+      return {};
+    }
+    const auto size = static_cast<std::size_t>(levels * found.best.partitions);
+    const std::unique_ptr<partitioned::level_counts[]> cells(new partitioned::level_counts[size]);
+    on_.download(cells.get(), found.cells.data() + found.begin, size * sizeof(partitioned::level_counts));
+    hybrid::partitioned_profile profile{
+        cells.get(),
+        levels,
+        found.best.partitions,
+        partitioned::costed_shapes<tuning, Scalar>()[at(found.best.shape_index)],
+        partitioned::cost_constants::of<tuning>(),
+        found.best.nanoseconds};
+    profile.shape.rhs_together = 1;
+    const std::vector<std::int64_t> level_offsets = hybrid::level_offsets(profile);
+    if (wanted > 0) {
+      const std::int64_t before = std::min(wanted, levels - 1);
+      return {before, level_offsets[at(before)], 0};
+    }
+    return hybrid::best_cut(
+        profile, level_offsets, d.system.rows().entries(),
+        row_per_thread::solve_costs::of<tuning>(sizeof(Scalar), sizeof(Index), d.of.max_rhs));
+  }
+
   /// Lays out the rows of small triangles that both take the partitioned path: the host waits once. Large
   /// ones would need scratch memory for both.
-  void lay_out(drafts<2>& d) const {
+  void lay_out(drafts& d) const {
     for (const draft_type& of : d) {
       if (of.of.stored.entries > entries_of_one_wait || !of.of.policy.exact_order ||
           of.search.cells.size() > 0 || choose(of) != path_name::partitioned) {
@@ -250,9 +276,8 @@ class predictor {
     }
     const auto units = make_buffer<std::uint64_t>(2, on_, memory_.scratch);
     for (std::size_t k = 0; k < 2; ++k) {
-      d[k].layout.emplace(d[k].search.best, on_, memory_);
-      if (!d[k].layout->begin_layout(d[k].system.rows(), d[k].system.has_partial_rows, *d[k].system.levels,
-                                     units.data() + k)) {
+      d[k].layout.emplace(partitioned::plan_settings::of<tuning, Scalar>(d[k].search.best), on_, memory_);
+      if (!d[k].layout->begin_layout(d[k].system.split, *d[k].system.levels, units.data() + k)) {
         d[k].layout.reset();
         return;
       }

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/dataflow/partitioned/choose/estimates.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
@@ -77,10 +77,6 @@ struct request {
   /// right-hand side takes one thread block.
   [[nodiscard]] bool has_schedule() const {
     return stored.size < (std::int64_t{1} << 31) - 2 && max_rhs < std::int64_t{1} << 31;
-  }
-  /// Returns the predicted time of a single partition with narrow levels.
-  [[nodiscard]] double one_partition_nanoseconds(std::int64_t entries, std::int64_t levels) const {
-    return partitioned::narrow_nanoseconds<tuning>(stored.size, entries, levels);
   }
   [[nodiscard]] double row_per_thread_nanoseconds(const device_triangle<Index, Offset>& rows,
                                                   std::int64_t levels) const {

@@ -13,7 +13,8 @@
 
 #include "sptrsv/detail/base/plan_text.hpp"
 #include "sptrsv/detail/dataflow/build.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/rewritten_system.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_plan.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/row_elimination_plan.hpp"
 
 namespace sptrsv::detail::dataflow {
 
@@ -27,7 +28,8 @@ class rewriter {
   using path_name = typename Policy::path_type;
   using tuning = typename Policy::tuning;
   using elimination = row_elimination::rewritten_system<Scalar, Index, Offset, Executor>;
-  using by_levels_rows = typename elimination::by_levels;
+  using by_row_blocks_rows = row_elimination::plan<Scalar, Index, Offset, Executor>;
+  using by_levels_rows = level_runs::plan<Scalar, Index, Offset, Executor>;
 
  public:
   /// A way to rewrite that was tried. If it is not taken, there are no rows and no plan.
@@ -79,9 +81,8 @@ class rewriter {
 
   /// Returns the predicted time of the right-hand sides of the rewritten system on its path.
   [[nodiscard]] double rhs_nanoseconds(const elimination& rows, const plan_type& plan) const {
-    return rows.combinable() != nullptr && plan.combines_rhs(of_.max_rhs)
-               ? combine_nanoseconds(*rows.combinable())
-               : transform_nanoseconds(rows);
+    return rows.is_combinable() && plan.combines_rhs(of_.max_rhs) ? combine_nanoseconds(rows)
+                                                                  : transform_nanoseconds(rows);
   }
 
  private:
@@ -110,11 +111,12 @@ class rewriter {
 
   /// Rewrites the rows of row blocks.
   attempt by_row_blocks() const {
-    auto rows = std::make_unique<elimination>(typename elimination::by_row_blocks(
-        exact_.system.whole(), values_, of_.form, limits(tuning::rewritten_entries), on_, memory_));
+    auto rows = std::make_unique<by_row_blocks_rows>(exact_.system.whole(), values_, of_.form,
+                                                     limits(tuning::rewritten_entries), on_, memory_);
     if (!are_enough(rows->rewritten())) {
       return refused("only " + std::to_string(rows->rewritten()) + " rows could be");
     }
+    rows->make_pattern(on_, memory_);
     time_limits times;
     if (of_.by_time()) {
       // On the row_per_thread path the new entries cost more than a level: they all need recent components.
@@ -127,37 +129,37 @@ class rewriter {
   /// for runs.
   attempt by_levels(attempt* before) const {
     const bool knows_levels = exact_.system.levels && !exact_.system.has_partial_rows;
-    by_levels_rows rows(
-        exact_.system.whole(), knows_levels ? &*exact_.system.levels : nullptr, values_, of_.form,
-        limits(tuning::rewritten_run_entries),
-        [&](std::int64_t levels) {
-          return of_.policy.run_levels > 1 ? of_.policy.run_levels : run_levels_for(levels);
-        },
-        on_, memory_);
-    attempt made = by_levels(std::move(rows), before);
+    attempt made =
+        by_levels(std::make_unique<by_levels_rows>(
+                      exact_.system.whole(), knows_levels ? &*exact_.system.levels : nullptr, values_,
+                      of_.form, limits(tuning::rewritten_run_entries),
+                      [&](std::int64_t levels) {
+                        return of_.policy.run_levels > 1 ? of_.policy.run_levels : run_levels_for(levels);
+                      },
+                      on_, memory_),
+                  before);
     if (before == nullptr || made.plan || before->text.empty()) {
       return made;
     }
     before->text += before->plan ? "" : "; " + made.text;
     return std::move(*before);
   }
-  attempt by_levels(by_levels_rows&& rows, const attempt* before) const {
-    if (!are_enough(rows.rewritten())) {
-      return refused("only " + std::to_string(rows.rewritten()) + " rows could be");
+  attempt by_levels(std::unique_ptr<by_levels_rows> rows, const attempt* before) const {
+    if (!are_enough(rows->rewritten())) {
+      return refused("only " + std::to_string(rows->rewritten()) + " rows could be");
     }
     time_limits times;
     times.is_rewritten = true;
     if (before != nullptr) {
-      times = run_limits(rows, *before);
-      if (!may_pay(rows, times)) {
-        return refused("runs of " + std::to_string(rows.run_levels()) + " levels would have " +
-                       std::to_string(rows.entries()) + " entries instead of " +
-                       std::to_string(rows.triangle().entries()));
+      times = run_limits(*rows, *before);
+      if (!may_pay(*rows, times)) {
+        return refused("runs of " + std::to_string(rows->run_levels()) + " levels would have " +
+                       std::to_string(rows->entries()) + " entries instead of " +
+                       std::to_string(rows->triangle().entries()));
       }
     }
-    auto system = std::make_unique<elimination>(std::move(rows));
-    system->make_pattern(on_, memory_);
-    return plan(std::move(system), times);
+    rows->make_pattern(on_, memory_);
+    return plan(std::move(rows), times);
   }
   [[nodiscard]] std::int64_t run_levels_for(std::int64_t levels) const {
     return of_.stored.size <= tuning::rows_of_narrow_level * levels ? tuning::narrow_run_levels
@@ -231,17 +233,19 @@ class rewriter {
                          {"as it is", exact_nanoseconds_}});
     }
     rows->keep(on_, memory_.kept);
+    plan->entries = exact_.entries();
+    plan->levels = levels_;
+    plan->longest_row = exact_.system.longest_row;
     return {std::move(rows), std::move(plan), std::move(text)};
   }
 
   /// Returns the predicted time of computing the right-hand sides of the rewritten system.
-  template <class Rows>
-  [[nodiscard]] double transform_nanoseconds(const Rows& rows) const {
+  [[nodiscard]] double transform_nanoseconds(const elimination& rows) const {
     const double bytes = static_cast<double>(rows.transform_bytes()) * static_cast<double>(of_.max_rhs);
     return tuning::transform_launch_ns + bytes * tuning::row_per_thread_byte_ns;
   }
   /// Returns the predicted time that a kernel needs to combine a right-hand side itself.
-  [[nodiscard]] static double combine_nanoseconds(const by_levels_rows& rows) {
+  [[nodiscard]] static double combine_nanoseconds(const elimination& rows) {
     return static_cast<double>(rows.combine_bytes()) * tuning::row_per_thread_byte_ns;
   }
   /// Returns a lower bound of the predicted time of a solve with rewritten rows: two launches, and the

@@ -22,7 +22,7 @@ using single_block::schedule;
 using single_block::shape_values;
 
 struct system {
-  single_block::host_rows<std::int32_t, std::int32_t> rows;
+  detail::host_triangle<std::int32_t, std::int32_t> rows;
   detail::host_levels<std::int32_t> levels;
 };
 
@@ -32,7 +32,7 @@ system system_of(const pattern& p) {
       detail::build_on_host(detail::pattern_of(a.view()), detail::triangle_form(system_options{}, false));
   system s;
   s.levels = detail::levels_on_host<std::int32_t>(triangle.row_offsets, triangle.columns);
-  s.rows = {std::move(triangle.row_offsets), std::move(triangle.columns)};
+  s.rows = std::move(triangle);
   return s;
 }
 
@@ -75,7 +75,7 @@ std::vector<double> interpret(const system& s, const schedule& p, bool reversed)
     put(slot, -1.0);
   }
   for (std::size_t row = 0; row < size; ++row) {
-    divisor.at(p.row_slots[row]) = 1 + static_cast<double>(s.rows.length(static_cast<std::int64_t>(row)));
+    divisor.at(p.row_slots[row]) = 1 + static_cast<double>(s.rows.length(static_cast<std::int32_t>(row)));
   }
 
   std::vector<double> x_ring(static_cast<std::size_t>(p.x_ring_size) + 1, nan);

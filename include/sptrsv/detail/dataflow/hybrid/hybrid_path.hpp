@@ -12,7 +12,7 @@ namespace sptrsv::detail::dataflow::hybrid {
 
 /// Two launches, which share the tickets and the double buffer of a workspace: the first one has the first
 /// solve indices (see launch_share).
-template <class First, class Rest>
+template <class First, class Rest, class Scalar, class Executor>
 class path {
  public:
   static constexpr const char* name = "hybrid";
@@ -23,31 +23,26 @@ class path {
     rest_.share({first_.blocks(), blocks(), 0});
   }
 
-  template <class Scalar, class Executor>
   void update_values(const Scalar* values, const Executor& on) {
     first_.update_values(values, on);
     rest_.update_values(values, on);
   }
 
-  template <class Executor>
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
     return workspace(solve_size(), rest_.buffer_columns(), on, resource);
   }
 
-  template <class Scalar, class Executor>
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
     first_.solve(alpha, b, x, scratch, on);
     rest_.solve(alpha, b, x, scratch, on);
   }
 
-  template <class Executor>
   std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
     return scratch.first_nonfinite_index(blocks(), on);
   }
 
   /// Synchronises.
-  template <class Executor>
   bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
     return first_.is_zero_pivot(substitution_index, scratch, on) ||
            rest_.is_zero_pivot(substitution_index, scratch, on);

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "sptrsv/detail/dataflow/partitioned/kernel/partitioned_agent.hpp"
 #include "sptrsv/detail/dataflow/partitioned/partitioned_plan.hpp"
@@ -45,27 +45,7 @@ class path {
   void share(const launch_share& share) { share_ = share; }
 
   void update_values(const Scalar* stored, const Executor& on) {
-    const value_sources& from = plan_.sources;
-    if (from.are_runs()) {
-      kernels::scatter_run_values<Scalar> scatter{};
-      scatter.stored = stored;
-      scatter.stored_entries = stored_entries_;
-      scatter.diagonals = from.diagonals.data();
-      scatter.row_entries = from.row_entries.data();
-      scatter.row_links = from.row_links.data();
-      scatter.shared_entries = from.shared_entries.data();
-      scatter.slice_begins = plan_.slice_begins.data();
-      scatter.packed_slices = plan_.packed_slices.data();
-      scatter.format = format();
-      scatter.unit = form_.unit;
-      scatter.reversed = form_.reversed;
-      scatter.conjugated = form_.conjugated;
-      simt::for_each(on, 32 * static_cast<std::int64_t>(plan_.slice_begins.size()), scatter);
-    } else {
-      simt::for_each(on, static_cast<std::int64_t>(from.targets.size()),
-                     kernels::scatter_values<Scalar>{stored, from.targets.data(), plan_.slice_begins.data(),
-                                                     plan_.packed_slices.data(), format(), form_.conjugated});
-    }
+    plan_.update_values(stored, stored_entries_, form_, on);
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
@@ -106,11 +86,11 @@ class path {
   [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch,
                                    const Executor& on) const {
     const std::int64_t row = form_.reversed ? size_ - 1 - substitution_index : substitution_index;
-    return simt::any_of(
-        on, 32 * static_cast<std::int64_t>(plan_.slice_begins.size()),
-        kernels::is_zero_pivot_of_row<Scalar>{plan_.slice_begins.data(), plan_.packed_slices.data(), format(),
-                                              static_cast<std::int32_t>(row)},
-        scratch.status_flag());
+    return simt::any_of(on, 32 * static_cast<std::int64_t>(plan_.slice_begins.size()),
+                        kernels::is_zero_pivot_of_row<Scalar>{
+                            plan_.slice_begins.data(), plan_.packed_slices.data(),
+                            slice_format::of<Scalar>(plan_.shape), static_cast<std::int32_t>(row)},
+                        scratch.status_flag());
   }
 
   /// Returns the number of columns of the double buffer.
@@ -154,7 +134,6 @@ class path {
     return plan_.partition_begins.bytes() + plan_.starts.bytes() + plan_.slice_begins.bytes() +
            plan_.packed_slices.bytes() + plan_.sources.bytes();
   }
-  [[nodiscard]] slice_format format() const { return slice_format::of<Scalar>(plan_.shape); }
 
   template <class Agent>
   struct layout_of;

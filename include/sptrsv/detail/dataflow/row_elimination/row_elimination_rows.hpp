@@ -10,7 +10,6 @@
 // columns before the block, and the columns of the rewritten rows j.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -19,6 +18,7 @@
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/context.hpp"
+#include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::detail::dataflow::row_elimination {
 
@@ -58,37 +58,6 @@ struct valued_triangle {
     return conjugated ? conjugate(v) : v;
   }
 };
-
-/// Returns the triangle with the values `stored` of a matrix of this form.
-template <class Scalar, class Index, class Offset>
-valued_triangle<Scalar, Index, Offset> triangle_with_values(const device_triangle<Index, Offset>& t,
-                                                            const Scalar* stored, const triangle_form& form) {
-  return {t.size,
-          t.row_offsets.data(),
-          t.columns.data(),
-          t.sources.size() == 0 ? nullptr : t.sources.data(),
-          t.diagonal_sources.data(),
-          stored,
-          form.conjugated,
-          form.reversed};
-}
-
-/// Returns a copy of the triangle for later values. `is_unit`: whether its diagonal is.
-template <class Index, class Offset, class Executor>
-device_triangle<Index, Offset> copy_for_values(const device_triangle<Index, Offset>& from, bool is_unit,
-                                               const Executor& on, memory_resource& to) {
-  device_triangle<Index, Offset> made;
-  made.size = from.size;
-  made.longest_row = from.longest_row;
-  made.rows_are_stored_runs = from.rows_are_stored_runs;
-  made.row_offsets = copy_of(from.row_offsets, on, to);
-  made.columns = copy_of(from.columns, on, to);
-  made.diagonal_sources = copy_of(from.diagonal_sources, on, to);
-  if (is_unit || !from.rows_are_stored_runs) {
-    made.sources = copy_of(from.sources, on, to);
-  }
-  return made;
-}
 
 /// A row of a row block before it is rewritten, as one lane sees it. Columns ascend, so the entries that need
 /// rows of the block are the last ones: lane i > 0 has the i-th last entry, if this is one of them.
@@ -254,16 +223,12 @@ struct place_rows {
   Offset pivots;         ///< pivots of a row: 0 or 1
   Offset* offsets;       ///< size + 1
 
-  struct counted_row {
-    std::int64_t count;
-  };
-
   template <class Context>
-  SPTRSV_DEVICE counted_row load(Context& ctx, std::int64_t row) const {
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t row) const {
     return {static_cast<std::int64_t>(ctx.load(counts + row)) + pivots};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const counted_row& own,
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const simt::counted& own,
                            std::int64_t before) const {
     ctx.store(offsets + row, static_cast<Offset>(before));
     if (row == size - 1) {

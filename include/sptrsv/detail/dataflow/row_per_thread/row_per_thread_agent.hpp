@@ -24,42 +24,11 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/base/stored_entry.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
-#include "sptrsv/detail/sync/double_buffer.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
 
 namespace sptrsv::detail::dataflow::row_per_thread {
-
-/// The right-hand sides of rewritten rows: instead of b_i, row i has b_i - sum_j w_ij b_j.
-template <class Scalar, class Index, class Offset>
-struct rewritten_rhs {
-  const Offset* row_offsets;  ///< by substitution index
-  const Index* columns;       ///< substitution indices j
-  const Scalar* values;       ///< w_ij
-};
-
-template <class Scalar, class Index, class Offset, class Stored>
-struct kernel_params {
-  std::int64_t size;        ///< rows of the system
-  std::int64_t solve_size;  ///< rows with the partial rows
-  int rhs_blocks;           ///< blocks that have the same rows; they share the right-hand sides
-  bool sweep_by_sweep;      ///< tickets take all rows for one sweep before the rows for the next sweep
-  bool reversed;
-  std::uint8_t lane_bits;  ///< 2 to this power lanes have the same row, for different right-hand sides
-  const Offset* offsets;
-  const Index* columns;
-  const Stored* values;
-  const Stored* diagonal;  ///< by solve index; null if it is unit
-  const Index*
-      substitution_indices;  ///< by solve index, -1 for partial rows; null if the two indices are the same
-  const Index* gates;  ///< by slice: a solve index some levels before, -1 if there is none; null: no gates
-  launch_share share;
-  double_buffer<Scalar> buffers;
-  Scalar alpha;
-  dense_view<const Scalar> b;
-  dense_view<Scalar> x;
-  rewritten_rhs<Scalar, Index, Offset> rhs;  ///< for kernels that combine right-hand sides
-};
 
 /// A lane polls `EntriesAtOnce` entries together. It solves a row for a pack of `Columns` right-hand sides,
 /// and the lanes of a row solve it for as many packs: that is a sweep. Further right-hand sides are solved by
@@ -162,7 +131,8 @@ struct agent {
   SPTRSV_DEVICE static std::int64_t pack_words(const params& p) { return p.buffers.size * flag::words; }
 
   /// Solves the rows of a warp. The lanes go through the loop together, each with its own row: a lane whose
-  /// entries have come goes on while the others poll again.
+  /// entries have come goes on while the others poll again. The function is long because its steps share
+  /// registers.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve_rows(Context& ctx, const Warp& warp, const params& p,
                                        std::int64_t solve_index, int pack, int rhs_block,

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host side of the row_per_thread path: it owns the rows in sliced ELL form, and launches the kernels.
-// The file is long because the kernels for one and for several right-hand sides share rows and parameters.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
@@ -17,11 +15,10 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/diagonal_agent.hpp"
-#include "sptrsv/detail/dataflow/row_per_thread/rhs_rows.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/rhs_sharing.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/row_order.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_agent.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_values.hpp"
-#include "sptrsv/detail/levels/level_order.hpp"
-#include "sptrsv/detail/papers/row_wise/gates.hpp"
 
 namespace sptrsv::detail::dataflow::row_per_thread {
 
@@ -45,31 +42,7 @@ class path {
   static constexpr const char* name = "row_per_thread";
   using workspace = double_buffer_storage<Scalar>;
 
-  /// The rows in level order, and what follows from it.
   using row_order = row_per_thread::row_order<Index, Offset>;
-
-  /// Returns the rows in level order. If lengths differ much, rows of a level are sorted by length, in
-  /// sections of consecutive rows, so that rows that are solved together lie near each other. `total`: see
-  /// find_slices(), also for when the function synchronises.
-  static row_order order_rows(const device_triangle<Index, Offset>& triangle, const row_levels<Index>& levels,
-                              std::int64_t* total, const Executor& on, const analysis_memory& memory) {
-    row_order made;
-    if (triangle.longest_row * triangle.size <= 2 * triangle.entries()) {
-      made.levels = order_by_level(levels, on, memory, true);
-    } else {
-      const std::int64_t sections = std::max<std::int64_t>(
-          1, triangle.size / (Tuning::length_scope * std::max<std::int64_t>(1, levels.count)));
-      const long_rows_first key_of(triangle.longest_row);
-      made.levels = order_by_level_and_length(triangle, levels, sections, key_of, on, memory, true).levels;
-    }
-    made.gates = make_buffer<Index>(Tuning::gate_levels > 0 ? simt::ceil_div(triangle.size, slice_rows) : 0,
-                                    on, memory.kept);
-    made.slices = find_slices(triangle, packing_order_of(made),
-                              {made.levels.level_offsets.data(), made.levels.count, Tuning::gate_levels,
-                               nullptr, made.gates.data()},
-                              total, on, memory);
-    return made;
-  }
 
   /// Packs the rows and frees the triangle. `order`: of order_rows(). Without it the rows keep the order of
   /// substitution. `size`: rows of the system. Synchronises if the number of slots is not known.
@@ -79,24 +52,17 @@ class path {
       : form_(form),
         size_(size),
         max_rhs_(max_rhs),
-        rhs_together_(rhs_together_for(max_rhs)),
         long_rows_(split.triangle.entries() > split.triangle.size * Tuning::long_row),
         long_rewritten_rows_(split.triangle.entries() > split.triangle.size * Tuning::long_rewritten_row),
+        sharing_{rhs_together_for(max_rhs)},
         values_(0, 0, on, memory.kept) {
     const device_triangle<Index, Offset>& triangle = split.triangle;
-    const bool has_levels = order.has_value();
-    if (order) {
-      pack_by_levels(split, std::move(*order), on, memory);
-    } else {
-      const packing_order<Index> natural;
-      slices_ = pack_slices(triangle, natural, find_slices(triangle, natural, {}, nullptr, on, memory), -1,
-                            form.reversed, on, memory);
-      substitution_indices_ = copy_of(split.substitution_indices, on, memory.kept);
-      if (!slices_.are_runs()) {
-        diagonal_sources_ = copy_of(triangle.diagonal_sources, on, memory.kept);
-      }
+    if (!order) {
+      order.emplace().slices = find_slices(triangle, {}, {}, nullptr, on, memory);
     }
-    share_right_hand_sides(triangle.entries(), has_levels);
+    pack(split, std::move(*order), on, memory);
+    sharing_ = rhs_sharing<Tuning>::of(max_rhs, rhs_together_for(max_rhs), triangle.size, triangle.entries(),
+                                       levels_, long_rows_);
     split = {};
     values_ = device_values<Scalar, Executor, stored_entry>(static_cast<std::int64_t>(slices_.columns.size()),
                                                             form.unit ? 0 : slices_.size, on, memory.kept);
@@ -137,7 +103,7 @@ class path {
       } else {
         on.template launch<for_diagonal>(blocks(), p);
       }
-    } else if (x.columns > 1 || (rhs_together_ > 1 && !share_.is_whole_solve(blocks()))) {
+    } else if (x.columns > 1 || (sharing_.together > 1 && !share_.is_whole_solve(blocks()))) {
       solve_for_several_rhs(p, scratch, on);
     } else if (long_rows_) {
       on.template launch<for_long_rows>(blocks(), p);
@@ -187,16 +153,17 @@ class path {
     kernel.lanes_per_row = 1;
     kernel.levels = levels_;
     kernel.partial_rows = share_.is_whole_solve(blocks()) ? slices_.size - size_ : 0;
-    kernel.rhs_together = rhs_of_lane();
-    kernel.launches = copies_rhs_ ? 3 : 1;
-    kernel.text = "dataflow: one thread for each of " + std::to_string(slices_.size) + " rows in " +
-                  (levels_ > 0 ? "level order" : "the order of substitution") + ", " +
-                  std::to_string(kernel.partial_rows) + " of them partial rows" +
-                  (rhs_lanes_ > 1 ? "; " + std::to_string(rhs_lanes_) + " lanes for each row, each for " +
-                                        std::to_string(rhs_of_lane()) + " of the right-hand sides"
-                                  : "") +
-                  (copies_rhs_ ? "; right-hand sides are copied by rows" : "") +
-                  (sweep_by_sweep_ ? "; right-hand sides one sweep after the other" : "");
+    kernel.rhs_together = sharing_.of_lane();
+    kernel.launches = sharing_.copies ? 3 : 1;
+    kernel.text =
+        "dataflow: one thread for each of " + std::to_string(slices_.size) + " rows in " +
+        (levels_ > 0 ? "level order" : "the order of substitution") + ", " +
+        std::to_string(kernel.partial_rows) + " of them partial rows" +
+        (sharing_.lanes > 1 ? "; " + std::to_string(sharing_.lanes) + " lanes for each row, each for " +
+                                  std::to_string(sharing_.of_lane()) + " of the right-hand sides"
+                            : "") +
+        (sharing_.copies ? "; right-hand sides are copied by rows" : "") +
+        (sharing_.sweep_by_sweep ? "; right-hand sides one sweep after the other" : "");
     info.kernels.push_back(std::move(kernel));
     info.solver_bytes += bytes();
     info.workspace_bytes = workspace::bytes(solve_size(), buffer_columns(), copied_scalars());
@@ -210,8 +177,8 @@ class path {
     kernel_params<Scalar, Index, Offset, stored_entry> p{};
     p.size = size_;
     p.solve_size = slices_.size;
-    p.rhs_blocks = threads_of_row();
-    p.sweep_by_sweep = sweep_by_sweep_;
+    p.rhs_blocks = sharing_.threads_of_row();
+    p.sweep_by_sweep = sharing_.sweep_by_sweep;
     p.reversed = form_.reversed;
     p.offsets = slices_.offsets.data();
     p.columns = slices_.columns.data();
@@ -226,34 +193,10 @@ class path {
     p.x = x;
     return p;
   }
-  /// Decides which threads solve the same row for different right-hand sides.
-  void share_right_hand_sides(std::int64_t entries, bool has_levels) {
-    const bool is_wide = has_levels && slices_.size >= Tuning::wide_level * levels_ &&
-                         entries > Tuning::wide_gathers / max_rhs_;
-    shares_rows_ = max_rhs_ > 1 && entries >= Tuning::rhs_lane_entries * slices_.size &&
-                   (is_wide || slices_.size <= Tuning::rhs_lane_rows);
-    shares_long_rows_ = shares_rows_ && long_rows_ && has_levels && Tuning::max_rhs_lanes > 1 &&
-                        slices_.size <= Tuning::narrow_level_scalars * levels_ / max_rhs_;
-    rhs_lanes_ = lanes_for(max_rhs_);
-    rhs_blocks_ = static_cast<int>(std::clamp<std::int64_t>(
-        simt::ceil_div(simt::ceil_div(max_rhs_, rhs_of_lane()), rhs_lanes_), 1, Tuning::max_rhs_blocks));
-    copies_rhs_ = is_wide && rhs_lanes_ > 1;
-    sweep_by_sweep_ = is_wide && rhs_blocks_ > 1;
-  }
-  /// Returns how many right-hand sides a thread takes together if the solve is one launch.
-  [[nodiscard]] std::int64_t rhs_of_lane() const { return shares_long_rows_ ? 1 : rhs_together_; }
-  /// Returns how many lanes of a warp have the same row, each for a pack of right-hand sides: a power of two.
-  [[nodiscard]] int lanes_for(std::int64_t rhs) const {
-    int lanes = 1;
-    while (shares_rows_ && lanes < Tuning::max_rhs_lanes && lanes * rhs_of_lane() < rhs) {
-      lanes *= 2;
-    }
-    return lanes;
-  }
   /// `p`: as for one lane for each row.
   void solve_for_several_rhs(kernel_params<Scalar, Index, Offset, stored_entry>& p, const workspace& scratch,
                              const Executor& on) const {
-    const int lanes = share_.is_whole_solve(blocks()) ? lanes_for(p.x.columns) : 1;
+    const int lanes = share_.is_whole_solve(blocks()) ? sharing_.lanes_for(p.x.columns) : 1;
     if (lanes == 1) {  // always if the solve is two launches: the other one has other lanes
       on.template launch<for_several_rhs>(blocks(), p);
       return;
@@ -263,13 +206,13 @@ class path {
     }
     p.rhs_blocks >>= p.lane_bits;
     const dense_view<Scalar> x = p.x;
-    const bool copies = copies_rhs_ && (p.b.column_stride != 1 || x.column_stride != 1);
+    const bool copies = sharing_.copies && (p.b.column_stride != 1 || x.column_stride != 1);
     if (copies) {
       p.x = dense_view<Scalar>(scratch.copy(), x.rows, x.columns, x.columns, 1);
       copy_by_rows(p.b, p.x, on);
       p.b = dense_view<const Scalar>(p.x.data, x.rows, x.columns, x.columns, 1);
     }
-    if (shares_long_rows_) {
+    if (sharing_.shares_long_rows) {
       on.template launch<for_long_shared_rows>(blocks(), p);
     } else {
       on.template launch<for_shared_rows>(blocks(), p);
@@ -280,66 +223,56 @@ class path {
   }
   /// Returns the room for a copy of the right-hand sides.
   [[nodiscard]] std::int64_t copied_scalars() const {
-    return copies_rhs_ ? checked_product(size_, max_rhs_) : 0;
+    return sharing_.copies ? checked_product(size_, max_rhs_) : 0;
   }
   /// Returns the number of blocks if each has so many rows, for some of the right-hand sides.
   [[nodiscard]] std::uint32_t blocks_of(int rows) const {
-    return simt::block_count(simt::ceil_div(slices_.size, rows) * threads_of_row(), 1);
+    return simt::block_count(simt::ceil_div(slices_.size, rows) * sharing_.threads_of_row(), 1);
   }
-  /// Returns how many threads have the same row, each for a pack of right-hand sides.
-  [[nodiscard]] int threads_of_row() const { return rhs_lanes_ * rhs_blocks_; }
   /// Returns whether no row needs another one. Solve index and substitution index are the same then.
   [[nodiscard]] bool is_diagonal() const { return slices_.columns.size() == 0; }
   [[nodiscard]] std::int64_t buffer_columns() const {
-    return simt::ceil_div(max_rhs_, rhs_together_) * rhs_together_;
+    return simt::ceil_div(max_rhs_, sharing_.together) * sharing_.together;
   }
   [[nodiscard]] std::size_t bytes() const {
     return slices_.bytes() + gates_.bytes() + values_.bytes() + substitution_indices_.bytes() +
            diagonal_sources_.bytes();
   }
 
-  static packing_order<Index> packing_order_of(const row_order& order) {
-    return {order.levels.rows.data(), order.levels.solve_indices.data()};
-  }
-
-  void pack_by_levels(const split_triangle<Index, Offset>& split, row_order&& order, const Executor& on,
-                      const analysis_memory& memory) {
+  void pack(const split_triangle<Index, Offset>& split, row_order&& order, const Executor& on,
+            const analysis_memory& memory) {
     const device_triangle<Index, Offset>& triangle = split.triangle;
-    device_levels<Index>& levels = order.levels;
-    levels_ = levels.count;
+    buffer<Index>& rows = order.levels.rows;
+    levels_ = order.levels.count;
     gates_ = std::move(order.gates);
-    slices_ = pack_slices(triangle, packing_order_of(order), std::move(order.slices), order.slots,
-                          form_.reversed, on, memory);
+    slices_ = pack_slices(triangle, order.packing(), std::move(order.slices), order.slots, form_.reversed, on,
+                          memory);
     if (!slices_.are_runs()) {
-      diagonal_sources_ =
-          make_buffer<Offset>(static_cast<std::int64_t>(triangle.diagonal_sources.size()), on, memory.kept);
-      simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
-                     array_kernels::take_in_order<Offset, Index>{
-                         triangle.diagonal_sources.data(), levels.rows.data(), diagonal_sources_.data()});
+      diagonal_sources_ = in_order(triangle.diagonal_sources, rows, on, memory.kept);
     }
-    if (split.substitution_indices.size() == 0) {
-      substitution_indices_ = std::move(levels.rows);
-    } else {
-      substitution_indices_ = make_buffer<Index>(triangle.size, on, memory.kept);
-      simt::for_each(
-          on, triangle.size,
-          array_kernels::take_in_order<Index, Index>{split.substitution_indices.data(), levels.rows.data(),
-                                                     substitution_indices_.data()});
+    substitution_indices_ = split.substitution_indices.size() == 0
+                                ? std::move(rows)
+                                : in_order(split.substitution_indices, rows, on, memory.kept);
+  }
+  /// Returns the elements by solve index. `rows`: by solve index; empty if the two indices are the same.
+  template <class T>
+  static buffer<T> in_order(const buffer<T>& by_row, const buffer<Index>& rows, const Executor& on,
+                            memory_resource& resource) {
+    if (rows.size() == 0) {
+      return copy_of(by_row, on, resource);
     }
+    auto made = make_buffer<T>(static_cast<std::int64_t>(by_row.size()), on, resource);
+    simt::for_each(on, static_cast<std::int64_t>(made.size()),
+                   array_kernels::take_in_order<T, Index>{by_row.data(), rows.data(), made.data()});
+    return made;
   }
 
   triangle_form form_;
   std::int64_t size_;
   std::int64_t max_rhs_;
-  bool shares_rows_ = false;       ///< several lanes have the same row, for different right-hand sides
-  bool shares_long_rows_ = false;  ///< the same, and more entries are polled together
-  int rhs_lanes_ = 1;              ///< lanes that have the same row; a power of two
-  int rhs_blocks_ = 1;             ///< blocks that have the same rows then
-  bool copies_rhs_ = false;        ///< right-hand sides that are stored by columns are copied by rows first
-  bool sweep_by_sweep_ = false;
-  std::int64_t rhs_together_;
   bool long_rows_;            ///< whether rows are long on average
   bool long_rewritten_rows_;  ///< the same, for rows that mostly need recent components
+  rhs_sharing<Tuning> sharing_;
   std::int64_t levels_ = 0;
   sliced_ell<Index, Offset> slices_;
   buffer<Index>

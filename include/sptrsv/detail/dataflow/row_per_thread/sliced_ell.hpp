@@ -6,7 +6,7 @@
 // instruction. All rows end in the last entry column, so that the latest dependencies of all rows come last.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -16,26 +16,11 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/papers/row_wise/gates.hpp"
+#include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::detail::dataflow::row_per_thread {
 
 inline constexpr int slice_rows = 32;
-
-/// A sort key for the rows of one level: slices whose rows are about equally long have few empty slots. A
-/// sort takes less time for fewer bits.
-struct long_rows_first {
-  int bits;
-  std::int64_t longest;  ///< longer rows have the key of this length
-
-  /// `longest_row`: of the system.
-  explicit long_rows_first(std::int64_t longest_row)
-      : bits(std::min(6, bits_for(static_cast<std::uint64_t>(longest_row) + 1))),
-        longest((std::int64_t{1} << bits) - 1) {}
-
-  SPTRSV_HOST_DEVICE std::uint64_t operator()(std::int64_t length) const {
-    return static_cast<std::uint64_t>(longest - (length < longest ? length : longest));
-  }
-};
 
 /// How many entry columns an entry stands before the column that it would have if its row were packed in
 /// stored order; or one of the two special values below.
@@ -77,15 +62,20 @@ struct packing_order {
   }
 };
 
-/// Returns the number of slots of a slice.
+/// The body of a scan over the slices: writes the first slot and the gate of each.
 template <class Index, class Offset>
-struct slots_of_slice {
+struct place_slices {
+  std::int64_t slices;
   std::int64_t size;
   packing_order<Index> order;
   const Offset* row_offsets;
+  Offset* offsets;  ///< slices + 1
+  row_wise::find_gates<Index> find_gate;
+  std::int64_t* total;  ///< the number of all slots; null: it is not wanted
 
+  /// Counts the slots of a slice.
   template <class Context>
-  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t slice) const {
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t slice) const {
     constexpr int at_once = 16;  // so many loads are under way together
     Offset longest = 0;
     for (std::int64_t first = slice * slice_rows; first < (slice + 1) * slice_rows; first += at_once) {
@@ -101,29 +91,10 @@ struct slots_of_slice {
         longest = longest < length ? length : longest;
       }
     }
-    return static_cast<std::int64_t>(longest) * slice_rows;
-  }
-};
-
-/// The body of a scan over the slices: writes the first slot and the gate of each.
-template <class Index, class Offset>
-struct place_slices {
-  std::int64_t slices;
-  slots_of_slice<Index, Offset> slots_of;
-  Offset* offsets;  ///< slices + 1
-  row_wise::find_gates<Index> find_gate;
-  std::int64_t* total;  ///< the number of all slots; null: it is not wanted
-
-  struct measured_slice {
-    std::int64_t count;  ///< slots
-  };
-
-  template <class Context>
-  SPTRSV_DEVICE measured_slice load(Context& ctx, std::int64_t slice) const {
-    return {slots_of(ctx, slice)};
+    return {static_cast<std::int64_t>(longest) * slice_rows};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t slice, const measured_slice& own,
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t slice, const simt::counted& own,
                            std::int64_t before) const {
     ctx.store(offsets + slice, static_cast<Offset>(before));
     if (slice == slices - 1) {
@@ -135,18 +106,6 @@ struct place_slices {
     if (find_gate.gates != nullptr) {
       find_gate(ctx, slice);
     }
-  }
-};
-
-/// Adds the number of slots of each slice to *total.
-template <class Index, class Offset>
-struct count_slots {
-  slots_of_slice<Index, Offset> slots_of;
-  std::uint64_t* total;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
-    ctx.atomic_add(total, static_cast<std::uint64_t>(slots_of(ctx, slice)));
   }
 };
 
@@ -236,30 +195,11 @@ struct pack_agent {
   }
 };
 
-/// Throws errc::unsupported if there are more slots than `Offset` can count. An entry has at most 32 slots,
-/// so that only the slots of a large triangle are counted; then the function synchronises.
-template <class Index, class Offset, class Executor>
-void expect_countable_slots(const device_triangle<Index, Offset>& t, const packing_order<Index>& order,
-                            const Executor& on, memory_resource& scratch) {
-  if (t.entries() <= max_count<Offset> / slice_rows) {
-    return;
-  }
-  std::uint64_t slots = 0;
-  const auto total = make_buffer<std::uint64_t>(1, on, scratch);
-  on.fill_bytes(total.data(), 0, total.bytes());
-  simt::for_each(on, simt::ceil_div(t.size, slice_rows),
-                 count_slots<Index, Offset>{{t.size, order, t.row_offsets.data()}, total.data()});
-  on.download(&slots, total.data(), sizeof(slots));
-  SPTRSV_EXPECTS(slots <= static_cast<std::uint64_t>(max_count<Offset>), errc::unsupported,
-                 "dataflow: the path row_per_thread needs " + std::to_string(slots) +
-                     " slots for the entries, which do not fit the offset type");
-}
-
 /// Finds the first slot of each slice. `order`: any order in which each row comes after the rows that it
 /// needs. `find_gate`: finds the gates of the slices; its array is null if they are not wanted. `total`: a
 /// word of device memory for the number of all slots, or null. Returns the first slots, and the number of all
-/// slots at the end. Synchronises for a large triangle. Throws errc::unsupported if the slots do not fit
-/// Offset.
+/// slots at the end. Throws errc::unsupported if the slots do not fit Offset: an entry has at most 32 slots,
+/// so that only those of a large triangle are looked at; then the function synchronises.
 template <class Index, class Offset, class Executor>
 buffer<Offset> find_slices(
     const device_triangle<Index, Offset>& t, const packing_order<Index>& order,
@@ -267,26 +207,25 @@ buffer<Offset> find_slices(
     std::int64_t* total,  // NOLINT(readability-non-const-parameter): the scan writes it
     const Executor& on, const analysis_memory& memory) {
   const std::int64_t count = simt::ceil_div(t.size, slice_rows);
+  const bool is_large = t.entries() > max_count<Offset> / slice_rows;
   auto offsets = make_buffer<Offset>(count + 1, on, memory.kept);
-  expect_countable_slots(t, order, on, memory.scratch);
+  const auto own_total = make_buffer<std::int64_t>(is_large && total == nullptr ? 1 : 0, on, memory.scratch);
+  std::int64_t* const to = own_total.size() > 0 ? own_total.data() : total;
   if (count == 0) {
     on.fill_bytes(offsets.data(), 0, offsets.bytes());
   }
   scan(on, count,
-       place_slices<Index, Offset>{
-           count, {t.size, order, t.row_offsets.data()}, offsets.data(), find_gate, total},
+       place_slices<Index, Offset>{count, t.size, order, t.row_offsets.data(), offsets.data(), find_gate, to},
        memory);
+  if (is_large) {
+    std::int64_t slots = 0;
+    on.download(&slots, to, sizeof(slots));
+    SPTRSV_EXPECTS(slots <= static_cast<std::int64_t>(max_count<Offset>), errc::unsupported,
+                   "dataflow: the path row_per_thread needs " + std::to_string(slots) +
+                       " slots for the entries, which do not fit the offset type");
+  }
   return offsets;
 }
-
-/// The rows in the order in which the path solves them, and where their slices begin.
-template <class Index, class Offset>
-struct row_order {
-  device_levels<Index> levels;  ///< with solve indices
-  buffer<Index> gates;          ///< by slice; empty if there are none
-  buffer<Offset> slices;        ///< by slice: its first slot; then the number of all slots
-  std::int64_t slots = -1;      ///< their number; -1: the host does not know it yet
-};
 
 /// Packs a triangle. `order`, `offsets`: see find_slices(). `slots`: their number, or -1 if it is not known;
 /// then the function synchronises. `reversed`: see triangle_form.

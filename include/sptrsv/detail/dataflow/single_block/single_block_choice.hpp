@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_agent.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_schedule.hpp"
 #include "sptrsv/detail/simt/simt_executor.hpp"
@@ -25,7 +24,7 @@ constexpr std::int64_t schedule_rows(std::int64_t length, std::int64_t capacity)
 
 /// Returns the number of tiles of a schedule of this shape, without reloading rows.
 template <class Index, class Offset>
-std::int64_t count_tiles(const host_rows<Index, Offset>& t, const host_levels<Index>& levels,
+std::int64_t count_tiles(const host_triangle<Index, Offset>& t, const host_levels<Index>& levels,
                          const shape_values& shape) {
   std::int64_t slot = 0;  // row of the schedule
   std::vector<std::int64_t> slots_(static_cast<std::size_t>(t.size()));
@@ -42,7 +41,7 @@ std::int64_t count_tiles(const host_rows<Index, Offset>& t, const host_levels<In
     }
     if (too_far) {
       slot = begin + shape.rows;
-      outer = t.length(static_cast<std::int64_t>(next));
+      outer = t.length(next);
     }
     slot += schedule_rows(outer, shape.row_capacity()) - 1;
     slots_[row] = slot++;
@@ -61,7 +60,7 @@ struct shape_choice {
 /// Returns the fastest shape, or the shape with the index `wanted` if that is not -1; a shape without rows if
 /// there is no such index.
 template <class Tuning, class Index, class Offset>
-shape_choice choose_shape(const host_rows<Index, Offset>& rows, const host_levels<Index>& levels,
+shape_choice choose_shape(const host_triangle<Index, Offset>& rows, const host_levels<Index>& levels,
                           int wanted) {
   shape_choice best;
   shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
@@ -91,8 +90,9 @@ std::int64_t x_ring_tiles(const shape_choice& chosen, std::size_t shared_limit) 
 /// Returns the schedule of a system for a shape; nothing if there is no such shape, or if shared memory is
 /// too small for its rows. `reversed`: see triangle_form.
 template <class Tuning, class Scalar, class Index, class Offset>
-std::optional<schedule> make_schedule(const host_rows<Index, Offset>& rows, const host_levels<Index>& levels,
-                                      const shape_choice& chosen, std::size_t shared_limit, bool reversed) {
+std::optional<schedule> make_schedule(const host_triangle<Index, Offset>& rows,
+                                      const host_levels<Index>& levels, const shape_choice& chosen,
+                                      std::size_t shared_limit, bool reversed) {
   if (chosen.shape.rows == 0) {
     return {};
   }
@@ -111,15 +111,10 @@ struct planned_schedule {
   std::optional<schedule> made;  ///< nothing if the path cannot solve the system, or takes too long
 };
 
-/// Copies a triangle to the host. Synchronises.
+/// Copies a triangle to the host, without its sources. Synchronises.
 template <class Index, class Offset, class Executor>
-host_rows<Index, Offset> download_rows(const device_triangle<Index, Offset>& t, const Executor& on) {
-  host_rows<Index, Offset> rows;
-  rows.row_offsets.resize(t.row_offsets.size());
-  rows.columns.resize(t.columns.size());
-  on.download(rows.row_offsets.data(), t.row_offsets.data(), t.row_offsets.bytes());
-  on.download(rows.columns.data(), t.columns.data(), t.columns.bytes());
-  return rows;
+host_triangle<Index, Offset> download_rows(const device_triangle<Index, Offset>& t, const Executor& on) {
+  return {download_array(t.row_offsets, on), download_array(t.columns, on), {}, {}};
 }
 
 }  // namespace sptrsv::detail::dataflow::single_block

@@ -69,53 +69,58 @@ class path {
         shape_index_(shape_index),
         max_rhs_(max_rhs),
         form_(form),
-        tiles_(from.tiles),
-        x_ring_size_(from.x_ring_size),
         reloads_(from.reloads),
-        size_(static_cast<std::int64_t>(from.row_slots.size())),
-        operands_(upload(from.operands, on, resource)),
-        rows_(upload(from.rows, on, resource)),
-        in_tile_rows_(upload(from.in_tile_rows, on, resource)),
-        entry_slots_(upload(from.entry_slots, on, resource)),
-        link_slots_(upload(from.link_slots, on, resource)),
-        row_slots_(upload(from.row_slots, on, resource)),
+        rows_(static_cast<std::int64_t>(from.rows.size())),
+        entries_(static_cast<std::int64_t>(from.entry_slots.size())),
+        links_(static_cast<std::int64_t>(from.link_slots.size())),
         sources_(std::move(sources)),
-        diagonal_sources_(std::move(diagonal_sources)),
-        values_(operands_.size(), resource, on.stream()),
-        in_tile_(make_buffer<Scalar>(tiles_ * shape_.in_tile_entries, on, resource)),
-        reciprocals_(rows_.size(), resource, on.stream()),
-        pivots_(form.unit ? 0 : rows_.size(), resource, on.stream()),
-        zero_and_sink_(2, resource, on.stream()) {
-    on.fill_bytes(values_.data(), 0, values_.bytes());
-    on.fill_bytes(in_tile_.data(), 0, in_tile_.bytes());
-    on.fill_bytes(zero_and_sink_.data(), 0, zero_and_sink_.bytes());
-    fill_with_ones(reciprocals_, on);
-    fill_with_ones(pivots_, on);
+        diagonal_sources_(std::move(diagonal_sources)) {
+    const auto operands = static_cast<std::int64_t>(from.operands.size());
+    const std::int64_t in_tile = from.tiles * shape_.in_tile_entries;
+    params_.tiles = static_cast<std::int32_t>(from.tiles);
+    params_.x_ring_size = static_cast<std::int32_t>(from.x_ring_size);
+    params_.size = static_cast<std::int32_t>(from.row_slots.size());
+    params_.reversed = form.reversed;
+    params_.operands = arrays_.add(from.operands, on, resource);
+    params_.rows = arrays_.add(from.rows, on, resource);
+    params_.in_tile_rows = arrays_.add(from.in_tile_rows, on, resource);
+    entry_slots_ = arrays_.add(from.entry_slots, on, resource);
+    link_slots_ = arrays_.add(from.link_slots, on, resource);
+    row_slots_ = arrays_.add(from.row_slots, on, resource);
+    params_.values = values_ = zeros(operands, on, resource);
+    params_.in_tile = in_tile_ = zeros(in_tile, on, resource);
+    params_.reciprocals = reciprocals_ = arrays_.template make<Scalar>(rows_, on, resource);
+    params_.pivots = pivots_ = arrays_.template make<Scalar>(form.unit ? 0 : rows_, on, resource);
+    Scalar* const zero_and_sink = zeros(2, on, resource);
+    params_.zero = zero_and_sink;
+    params_.sink = zero_and_sink + 1;
+    fill_with_ones(reciprocals_, rows_, on);
+    fill_with_ones(pivots_, form.unit ? 0 : rows_, on);
   }
 
   void update_values(const Scalar* stored, const Executor& on) {
     // Rows without a stored pivot may have lost their reciprocal by earlier values, see scatter_entries.
-    if (form_.unit || link_slots_.size() > 0) {
-      fill_with_ones(reciprocals_, on);
+    if (form_.unit || links_ > 0) {
+      fill_with_ones(reciprocals_, rows_, on);
     }
     simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
-                   scatter_pivots<Scalar, Offset>{stored, diagonal_sources_.data(), row_slots_.data(),
-                                                  pivots_.data(), reciprocals_.data(), form_.conjugated});
+                   scatter_pivots<Scalar, Offset>{stored, diagonal_sources_.data(), row_slots_, pivots_,
+                                                  reciprocals_, form_.conjugated});
     scatter_entries<Scalar, Offset> body{};
     body.sources = sources_.data();
     body.shape = shape_;
-    body.values = values_.data();
-    body.in_tile = in_tile_.data();
-    body.reciprocals = reciprocals_.data();
+    body.values = values_;
+    body.in_tile = in_tile_;
+    body.reciprocals = reciprocals_;
     body.conjugated = form_.conjugated;
     for (int pass = 0; pass < 2; ++pass) {
       body.second_pass = pass == 1;
       body.stored = stored;
-      body.slots = entry_slots_.data();
-      simt::for_each(on, static_cast<std::int64_t>(entry_slots_.size()), body);
+      body.slots = entry_slots_;
+      simt::for_each(on, entries_, body);
       body.stored = nullptr;
-      body.slots = link_slots_.data();
-      simt::for_each(on, static_cast<std::int64_t>(link_slots_.size()), body);
+      body.slots = link_slots_;
+      simt::for_each(on, links_, body);
     }
   }
 
@@ -125,20 +130,7 @@ class path {
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
-    kernel_params<Scalar> p{};
-    p.tiles = static_cast<std::int32_t>(tiles_);
-    p.x_ring_size = static_cast<std::int32_t>(x_ring_size_);
-    p.size = static_cast<std::int32_t>(size_);
-    p.reversed = form_.reversed;
-    p.values = values_.data();
-    p.operands = operands_.data();
-    p.in_tile = in_tile_.data();
-    p.reciprocals = reciprocals_.data();
-    p.pivots = pivots_.data();
-    p.rows = rows_.data();
-    p.in_tile_rows = in_tile_rows_.data();
-    p.zero = zero_and_sink_.data();
-    p.sink = zero_and_sink_.data() + 1;
+    kernel_params<Scalar> p = params_;
     p.used_rhs = scratch.used_rhs();
     p.first_nonfinite = scratch.first_nonfinite();
     p.alpha = alpha;
@@ -147,7 +139,7 @@ class path {
     shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
       if (index == shape_index_) {
         on.template launch<agent<Scalar, decltype(shape)>>(
-            simt::block_count(x.columns, 1), p, shared_layout<Scalar>::of(shape_, x_ring_size_).bytes);
+            simt::block_count(x.columns, 1), p, shared_layout<Scalar>::of(shape_, p.x_ring_size).bytes);
       }
     });
   }
@@ -159,13 +151,13 @@ class path {
   /// Synchronises.
   [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const workspace&,
                                    const Executor& on) const {
-    if (pivots_.size() == 0) {
+    if (pivots_ == nullptr) {
       return false;
     }
     std::uint32_t slot = 0;
     Scalar pivot;
-    on.download(&slot, row_slots_.data() + substitution_index, sizeof(slot));
-    on.download(&pivot, pivots_.data() + slot, sizeof(pivot));
+    on.download(&slot, row_slots_ + substitution_index, sizeof(slot));
+    on.download(&pivot, pivots_ + slot, sizeof(pivot));
     return pivot == Scalar{};
   }
 
@@ -173,62 +165,51 @@ class path {
     kernel_info kernel;
     kernel.warps = 1;
     kernel.lanes_per_row = shape_.lanes;
-    kernel.partial_rows = static_cast<std::int64_t>(link_slots_.size());
-    kernel.tiles = tiles_;
+    kernel.partial_rows = links_;
+    kernel.tiles = params_.tiles;
     kernel.tile_rows = shape_.rows;
-    kernel.x_ring_size = x_ring_size_;
+    kernel.x_ring_size = params_.x_ring_size;
     const auto count = [](std::int64_t n) { return std::to_string(n); };
-    kernel.text = "dataflow: one block for each right-hand side, " + count(tiles_) + " tiles of " +
+    kernel.text = "dataflow: one block for each right-hand side, " + count(params_.tiles) + " tiles of " +
                   count(shape_.rows) + " coupled rows, " + count(shape_.lanes) + " lanes per row, " +
-                  count(shape_.entries) + " entries per lane, x ring buffer of " + count(x_ring_size_) +
-                  " components, " + count(reloads_) + " reloaded, " + count(kernel.partial_rows) +
-                  " partial rows";
+                  count(shape_.entries) + " entries per lane, x ring buffer of " +
+                  count(params_.x_ring_size) + " components, " + count(reloads_) + " reloaded, " +
+                  count(kernel.partial_rows) + " partial rows";
     info.kernels.push_back(std::move(kernel));
-    info.solver_bytes += bytes();
+    info.solver_bytes += arrays_.bytes() + sources_.bytes() + diagonal_sources_.bytes();
     info.workspace_bytes = workspace::bytes(max_rhs_);
   }
 
  private:
-  [[nodiscard]] std::size_t bytes() const {
-    return operands_.bytes() + rows_.bytes() + in_tile_rows_.bytes() + entry_slots_.bytes() +
-           link_slots_.bytes() + zero_and_sink_.bytes() + row_slots_.bytes() + sources_.bytes() +
-           diagonal_sources_.bytes() + values_.bytes() + in_tile_.bytes() + reciprocals_.bytes() +
-           pivots_.bytes();
-  }
-
-  static void fill_with_ones(const buffer<Scalar>& values, const Executor& on) {
-    simt::for_each(on, static_cast<std::int64_t>(values.size()),
-                   array_kernels::fill_with<Scalar>{pivot_divisor<Scalar>::one(), values.data()});
-  }
-
-  template <class T>
-  static buffer<T> upload(const std::vector<T>& from, const Executor& on, memory_resource& resource) {
-    buffer<T> made(from.size(), resource, on.stream());
-    on.upload(made.data(), from.data(), made.bytes());
+  /// Returns an array of zeros.
+  Scalar* zeros(std::int64_t count, const Executor& on, memory_resource& resource) {
+    Scalar* const made = arrays_.template make<Scalar>(count, on, resource);
+    on.fill_bytes(made, 0, static_cast<std::size_t>(count) * sizeof(Scalar));
     return made;
+  }
+  static void fill_with_ones(Scalar* values, std::int64_t count, const Executor& on) {
+    simt::for_each(on, count, array_kernels::fill_with<Scalar>{pivot_divisor<Scalar>::one(), values});
   }
 
   shape_values shape_;
   int shape_index_;
   std::int64_t max_rhs_;
   triangle_form form_;
-  std::int64_t tiles_;
-  std::int64_t x_ring_size_;
   std::int64_t reloads_;
-  std::int64_t size_;
-  buffer<std::uint16_t> operands_;
-  buffer<tile_row> rows_;
-  buffer<std::uint32_t> in_tile_rows_;
-  buffer<std::uint32_t> entry_slots_;
-  buffer<std::uint32_t> link_slots_;
-  buffer<std::uint32_t> row_slots_;
+  std::int64_t rows_;     ///< of the schedule
+  std::int64_t entries_;  ///< of the triangle
+  std::int64_t links_;    ///< to partial rows
+  device_arrays arrays_;
+  kernel_params<Scalar> params_{};  ///< all but those of one solve
+  const std::uint32_t* entry_slots_;
+  const std::uint32_t* link_slots_;
+  const std::uint32_t* row_slots_;
+  Scalar* values_;
+  Scalar* in_tile_;
+  Scalar* reciprocals_;
+  Scalar* pivots_;  ///< null if the diagonal is unit
   buffer<Offset> sources_;
   buffer<Offset> diagonal_sources_;
-  buffer<Scalar> values_;
-  buffer<Scalar> in_tile_;
-  buffer<Scalar> reciprocals_;
-  buffer<Scalar> pivots_;
-  buffer<Scalar> zero_and_sink_;
 };
 
 }  // namespace sptrsv::detail::dataflow::single_block

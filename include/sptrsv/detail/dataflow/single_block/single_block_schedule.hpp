@@ -19,23 +19,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_shape.hpp"
 
 namespace sptrsv::detail::dataflow::single_block {
-
-/// A strictly lower triangle on the host, by rows, in the order of substitution.
-template <class Index, class Offset>
-struct host_rows {
-  std::vector<Offset> row_offsets;
-  std::vector<Index> columns;
-
-  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(row_offsets.size()) - 1; }
-  [[nodiscard]] std::int64_t length(std::int64_t row) const {
-    const auto r = static_cast<std::size_t>(row);
-    return static_cast<std::int64_t>(row_offsets[r + 1] - row_offsets[r]);
-  }
-};
 
 /// The place of an entry's value is a slot of the tiles' values; or, with this bit, an in-tile entry: its row
 /// of the schedule times the rows of a tile, plus the column's number in the tile.
@@ -58,9 +46,10 @@ struct schedule {
 template <class Index, class Offset>
 class schedule_builder {
  public:
-  /// `x_ring_tiles`: length of the ring buffer, at least twice the shape's reload distance.
-  schedule_builder(const host_rows<Index, Offset>& rows, const shape_values& shape, std::int64_t x_ring_tiles,
-                   bool reversed)
+  /// `rows`: without sources. `x_ring_tiles`: length of the ring buffer, at least twice the shape's reload
+  /// distance.
+  schedule_builder(const host_triangle<Index, Offset>& rows, const shape_values& shape,
+                   std::int64_t x_ring_tiles, bool reversed)
       : in_(rows),
         rows_(shape.rows),
         capacity_(shape.row_capacity()),
@@ -235,7 +224,7 @@ class schedule_builder {
     p_.operands.resize(static_cast<std::size_t>(p_.tiles * rows_ * capacity_), 0);
   }
 
-  const host_rows<Index, Offset>& in_;
+  const host_triangle<Index, Offset>& in_;
   int rows_;
   int capacity_;
   std::int64_t x_ring_tiles_;

@@ -1,7 +1,6 @@
 // Plans of partitioned solves, built in the emulator and read on the host.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -85,13 +84,13 @@ class partitioned_planning
                                             where.on(), where.resource());
     auto split = detail::split_long_rows(triangle, s.longest_row, where.on(), where.resource());
     const auto levels = detail::levels_of_rows(split.triangle, where.on(), where.resource());
-    const std::vector<partitioned::level_table> tables{{{s.partitions, s.boxes}, s.shape, 0, 0}};
+    const partitioned::table_batch batch{{{{s.partitions, s.boxes}, s.shape, 0, 0}},
+                                         s.partitions * levels.count};
     const auto counted = partitioned::count_level_tables(
-        std::array{partitioned::tables_of_triangle<std::int32_t, std::int32_t>{
-            tables, s.partitions * levels.count, split.triangle, levels}},
+        std::vector{partitioned::counting_job<std::int32_t, std::int32_t>{batch, split.triangle, levels}},
         where.on(), where.resource());
     auto cells = where.download(counted[0].cells);
-    cells.resize(static_cast<std::size_t>(s.partitions * levels.count));  // without the rows of the levels
+    cells.resize(static_cast<std::size_t>(batch.cells));  // without the rows of the levels
     std::int64_t tiles = 0;
     for (const partitioned::level_counts& cell : cells) {
       tiles += (cell.rows + s.shape.tile_rows() - 1) / s.shape.tile_rows();
@@ -99,17 +98,17 @@ class partitioned_planning
     const auto entries = static_cast<std::int64_t>(a.by_rows.values.size());
     const emulator::executor on = where.on();
     partitioned::planner<double, std::int32_t, std::int32_t, emulator::executor> planner(
-        s.shape, s.warp_groups, s.partitions, s.boxes, s.x_ring_size, on, where.resource());
-    if (!planner.lay_out(split, levels, tiles, max_bytes)) {
+        {s.shape, s.warp_groups, s.partitions, s.boxes, s.x_ring_size, tiles, max_bytes}, on,
+        where.resource());
+    if (!planner.lay_out(split, levels)) {
       return {};
     }
     split.triangle.columns = {};
     auto made = planner.pack(split, a.size(), entries, triangle_form.reversed, where.resource());
-    const auto format = partitioned::slice_format::of<double>(s.shape);
-    scatter(there.values.data(), made, entries, format, triangle_form);
+    made.update_values(there.values.data(), entries, triangle_form, where.on());
     built_plan plan;
     plan.settings = s;
-    plan.format = format;
+    plan.format = partitioned::slice_format::of<double>(s.shape);
     plan.solve_size = made.solve_size;
     plan.tiles = made.tiles;
     plan.are_runs = made.sources.are_runs();
@@ -118,34 +117,6 @@ class partitioned_planning
     plan.slice_begins = where.download(made.slice_begins);
     plan.packed_slices = where.download(made.packed_slices);
     return plan;
-  }
-
- private:
-  void scatter(const double* stored, detail::dataflow::partitioned::plan& plan, std::int64_t entries,
-               const detail::dataflow::partitioned::slice_format& format, const detail::triangle_form& form) {
-    namespace kernels = detail::dataflow::partitioned::kernels;
-    const auto& from = plan.sources;
-    if (from.are_runs()) {
-      kernels::scatter_run_values<double> scatter{};
-      scatter.stored = stored;
-      scatter.stored_entries = entries;
-      scatter.diagonals = from.diagonals.data();
-      scatter.row_entries = from.row_entries.data();
-      scatter.row_links = from.row_links.data();
-      scatter.shared_entries = from.shared_entries.data();
-      scatter.slice_begins = plan.slice_begins.data();
-      scatter.packed_slices = plan.packed_slices.data();
-      scatter.format = format;
-      scatter.unit = form.unit;
-      scatter.reversed = form.reversed;
-      scatter.conjugated = form.conjugated;
-      detail::simt::for_each(where.on(), 32 * static_cast<std::int64_t>(plan.slice_begins.size()), scatter);
-    } else {
-      detail::simt::for_each(
-          where.on(), entries,
-          kernels::scatter_values<double>{stored, from.targets.data(), plan.slice_begins.data(),
-                                          plan.packed_slices.data(), format, form.conjugated});
-    }
   }
 };
 

@@ -3,10 +3,10 @@
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
@@ -91,31 +91,29 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
         detail::build_on_device(detail::pattern_of(detail::view_of(there)),
                                 detail::triangle_form(system_options{}, false), where.on(), where.resource());
     const auto levels = detail::levels_of_rows(triangle, where.on(), where.resource());
-    std::vector<partitioned::level_table> tables;
-    std::int64_t size = 0;
+    partitioned::table_batch batch;
+    const auto& tables = batch.tables;
     for (const partitioning& division : partitionings) {
       for (const shape_values& shape : {shape_of_one_lane, shape_of_four_lanes}) {
-        tables.push_back({division, shape, size, 1});
-        size += division.partitions * levels.count;
+        batch.tables.push_back({division, shape, batch.cells, 1});
+        batch.cells += division.partitions * levels.count;
       }
     }
     const auto counted = std::move(partitioned::count_level_tables(
-        std::array{
-            partitioned::tables_of_triangle<std::int32_t, std::int32_t>{tables, size, triangle, levels}},
+        std::vector{partitioned::counting_job<std::int32_t, std::int32_t>{batch, triangle, levels}},
         where.on(), where.resource())[0]);
-    const partitioned::predicted_system system{p.size,
-                                               triangle.entries(),
-                                               levels.count,
-                                               1,
-                                               1,
-                                               false,
-                                               partitioned::cost_constants::of<dataflow_tuning>(),
-                                               {},
-                                               {{32, 1, 1, 100}}};
+    partitioned::kernels::predict_params params{};
+    params.size = p.size;
+    params.entries = triangle.entries();
+    params.levels = levels.count;
+    params.max_rhs = 1;
+    params.resident_blocks = 1;
+    params.constants = partitioned::cost_constants::of<dataflow_tuning>();
+    params.shapes[0] = {32, 1, 1, 100};
+    std::vector<partitioned::prediction_job> jobs;
+    jobs.push_back({batch, counted, params, false, {}});
     const auto predictions =
-        partitioned::predict<1>({{{tables, counted, system}}}, {}, where.on(), where.resource())
-            .front()
-            .of_shapes;
+        partitioned::predict(std::move(jobs), where.on(), where.resource()).front().of_shapes;
     const std::vector<partitioned::level_counts> cells = where.download(counted.cells);
     const auto level = where.download(levels.of_row);
     for (std::int64_t l = 0; l < levels.count; ++l) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
@@ -55,13 +56,12 @@ class PartitionedPrediction
   /// Predicts all tables with all shapes together. The tables have the same number of levels.
   std::vector<prediction> predict(const std::vector<table>& tables, const std::vector<costed_shape>& shapes,
                                   std::int64_t max_rhs = 1) {
-    std::vector<partitioned::level_table> described;
+    partitioned::table_batch described;
     std::vector<level_counts> cells;
     for (const table& t : tables) {
       const std::uint32_t all = (std::uint32_t{1} << shapes.size()) - 1;
-      detail::dataflow::partitioned::block_partition boxes;
-      boxes.size[0] = boxes_factor != 1 ? 1 : 0;
-      described.push_back({{t.partitions, boxes}, {}, static_cast<std::int64_t>(cells.size()), all});
+      described.tables.push_back(
+          {{t.partitions, {}, false, factor}, {}, static_cast<std::int64_t>(cells.size()), all});
       cells.insert(cells.end(), t.cells.begin(), t.cells.end());
     }
     const table& first = tables.front();
@@ -73,19 +73,25 @@ class PartitionedPrediction
     }
     const auto rows = where.upload(level_rows);
     const partitioned::counted_cells counted{where.upload(cells), rows.data()};
-    const partitioned::predicted_system system{
-        first.rows(), entries,       first.levels(), max_rhs, 1,
-        true,         round_numbers, row_per_thread, shapes,  boxes_factor};
-    return partitioned::predict<1>({{{described, counted, system}}}, {}, where.on(), where.resource())
-        .front()
-        .of_shapes;
+    partitioned::kernels::predict_params params{};
+    params.size = first.rows();
+    params.entries = entries;
+    params.levels = first.levels();
+    params.max_rhs = max_rhs;
+    params.resident_blocks = 1;
+    params.constants = round_numbers;
+    params.row_per_thread = row_per_thread;
+    std::copy(shapes.begin(), shapes.end(), params.shapes);
+    std::vector<partitioned::prediction_job> jobs;
+    jobs.push_back({described, counted, params, true, {}});
+    return partitioned::predict(std::move(jobs), where.on(), where.resource()).front().of_shapes;
   }
   double time(const table& t, const costed_shape& shape, std::int64_t max_rhs = 1) {
     return predict({t}, {shape}, max_rhs).front().nanoseconds;
   }
 
   std::int64_t entries = 500;
-  double boxes_factor = 1;  ///< if it is not 1, the partitions are boxes
+  double factor = 1;  ///< of the partitionings
   detail::dataflow::row_per_thread::solve_costs row_per_thread{2000, 60, 1, 0.5};
 };
 
@@ -211,15 +217,14 @@ TEST_F(PartitionedPrediction, EstimatesTheTimeOfTheBestCut) {
       const table t = drawn_table(partitions, 50, 4, seed);
       entries = 3 * t.rows();
       row_per_thread.level = seed % 2 == 0 ? 5 : 60;
-      boxes_factor = seed < 3 ? 1 : 1.5;
+      factor = seed < 3 ? 1 : 1.5;
       const prediction found = predict({t}, {tiles_of_32_rows}).front();
-      const double nanoseconds =
-          round_numbers.launch + boxes_factor * (found.nanoseconds - round_numbers.launch);
+      const double nanoseconds = round_numbers.launch + factor * (found.nanoseconds - round_numbers.launch);
       const hybrid::partitioned_profile profile{t.cells.data(),   t.levels(),    partitions,
                                                 tiles_of_32_rows, round_numbers, nanoseconds};
       const auto cut = hybrid::best_cut(profile, hybrid::level_offsets(profile), entries, row_per_thread);
       const double longest_hand_off = 100 + 3 * 5;
-      EXPECT_LE(found.hybrid_nanoseconds, 1.00001 * cut.nanoseconds + boxes_factor * longest_hand_off)
+      EXPECT_LE(found.hybrid_nanoseconds, 1.00001 * cut.nanoseconds + factor * longest_hand_off)
           << partitions << ", " << seed;
       EXPECT_GT(found.hybrid_nanoseconds, 0.8 * cut.nanoseconds) << partitions << ", " << seed;
     }

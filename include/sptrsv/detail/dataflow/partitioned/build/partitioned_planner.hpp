@@ -19,59 +19,90 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_pack.hpp"
+#include "sptrsv/detail/dataflow/partitioned/build/start_slices_agent.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
+#include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shared_memory.hpp"
 #include "sptrsv/detail/dataflow/partitioned/partitioned_plan.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 
+/// What is decided before the rows are laid out.
+struct plan_settings {
+  shape_values shape;
+  int warp_groups;  ///< of a block
+  std::int64_t partitions;
+  block_partition boxes;  ///< the partitions, if they are boxes of a grid
+  std::int64_t x_ring_size;
+  std::int64_t tiles;      ///< of all partitions, see prediction
+  std::int64_t max_bytes;  ///< of the packed slices
+
+  /// Returns the settings of a choice among the shapes of the tuning.
+  template <class Tuning, class Scalar>
+  static plan_settings of(const shape_choice& chosen) {
+    plan_settings made{{},
+                       0,
+                       chosen.partitions,
+                       chosen.boxes,
+                       0,
+                       chosen.tiles,
+                       std::min(Tuning::partitioned_max_bytes, max_packed_bytes<Scalar>)};
+    shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
+      if (index == chosen.shape_index) {
+        using layout = shared_layout<Scalar, decltype(shape)>;
+        made.shape = values_of<decltype(shape)>();
+        made.warp_groups = layout::warp_groups;
+        made.x_ring_size = layout::x_ring_size(Tuning::partitioned_x_ring_size);
+      }
+    });
+    return made;
+  }
+};
+
 /// Plans one triangle with fewer than 2^31 rows and entries, and with less than 2^32 levels times partitions.
 template <class Scalar, class Index, class Offset, class Executor>
 class planner {
  public:
-  /// `warp_groups`: of a block. `boxes`: the partitions, if they are boxes of a grid.
-  planner(const shape_values& shape, int warp_groups, std::int64_t partitions, const block_partition& boxes,
-          std::int64_t x_ring_size, const Executor& on, const analysis_memory& memory)
-      : shape_(shape), warp_groups_(warp_groups), on_(on), memory_(memory) {
-    plan_.shape = shape;
-    plan_.boxes = boxes;
-    plan_.partitions = static_cast<std::int32_t>(partitions);
-    plan_.x_ring_size = static_cast<std::int32_t>(x_ring_size);
+  planner(const plan_settings& settings, const Executor& on, const analysis_memory& memory)
+      : settings_(settings), on_(on), memory_(memory) {
+    plan_.shape = settings.shape;
+    plan_.boxes = settings.boxes;
+    plan_.partitions = static_cast<std::int32_t>(settings.partitions);
+    plan_.x_ring_size = static_cast<std::int32_t>(settings.x_ring_size);
+    plan_.tiles = settings.tiles;
   }
 
-  /// Orders the rows and measures their packed slices; returns whether these take at most `max_bytes`.
-  /// `tiles`: their number, see prediction. `split` must not change until pack(), but its columns may be
-  /// freed. Columns past the last row of the triangle are solve indices of an earlier launch. Synchronises.
-  bool lay_out(const split_triangle<Index, Offset>& split, const row_levels<Index>& levels,
-               std::int64_t tiles, std::int64_t max_bytes) {
+  /// Orders the rows and measures their packed slices; returns whether these are small enough. `split` must
+  /// not change until pack(), but its columns may be freed. Columns past the last row of the triangle are
+  /// solve indices of an earlier launch. Synchronises.
+  bool lay_out(const split_triangle<Index, Offset>& split, const row_levels<Index>& levels) {
     const auto units = make_buffer<std::uint64_t>(1, on_, memory_.scratch);
-    if (!begin_layout(split.triangle, split.has_partial_rows, levels, tiles, units.data())) {
+    if (!begin_layout(split, levels, units.data())) {
       return false;
     }
     std::uint64_t found = 0;
     on_.download(&found, units.data(), sizeof(found));
-    return end_layout(found, max_bytes);
+    return end_layout(found);
   }
 
   /// Enqueues what lay_out() does before it waits, for work between this and end_layout(): stores the size of
   /// the packed slices to `units`. Returns false, and enqueues nothing, if there are too many slices.
-  bool begin_layout(const device_triangle<Index, Offset>& triangle, bool has_partial_rows,
-                    const row_levels<Index>& levels, std::int64_t tiles, std::uint64_t* units) {
-    plan_.solve_size = triangle.size;
-    plan_.tiles = tiles;
-    has_partial_rows_ = has_partial_rows;
-    slices_ = tiles * shape_.tile_slices();
+  bool begin_layout(const split_triangle<Index, Offset>& split, const row_levels<Index>& levels,
+                    std::uint64_t* units) {
+    plan_.solve_size = split.triangle.size;
+    has_partial_rows_ = split.has_partial_rows;
+    slices_ = plan_.tiles * settings_.shape.tile_slices();
     if (slices_ > max_slices) {
       return false;
     }
-    order(triangle, levels);
-    measure(triangle, units);
+    order(split.triangle, levels);
+    measure(split.triangle, units);
     return true;
   }
-  /// Takes the size that begin_layout() has stored; returns whether the packed slices take at most
-  /// `max_bytes`.
-  bool end_layout(std::uint64_t units, std::int64_t max_bytes) {
+  /// Takes the size that begin_layout() has stored; returns whether the packed slices are small enough.
+  bool end_layout(std::uint64_t units) {
     packed_bytes_ = 16 * static_cast<std::int64_t>(units);
-    return packed_bytes_ <= max_bytes;
+    return packed_bytes_ <= settings_.max_bytes;
   }
 
   /// Returns the columns of the triangle's entries, as solve indices.
@@ -145,7 +176,7 @@ class planner {
     on_.sort_pairs(keys.data(), sorted_keys_.data(), levels.numbers.data(), sorted_rows.data(), t.size,
                    bits_for(static_cast<std::uint64_t>(plan_.partitions * levels.count)), memory_.scratch);
     order_rows<Index> body{};
-    body.shape = shape_;
+    body.shape = settings_.shape;
     body.partitions = plan_.partitions;
     body.sorted = sorted();
     body.rows = sorted_rows.data();
@@ -165,7 +196,7 @@ class planner {
 
   [[nodiscard]] kernels::row_reader<Index, Offset> reader(const device_triangle<Index, Offset>& t) const {
     kernels::row_reader<Index, Offset> reader{};
-    reader.shape = shape_;
+    reader.shape = settings_.shape;
     reader.x_ring_size = plan_.x_ring_size;
     reader.solve_size = plan_.solve_size;
     reader.rows = rows_.data();
@@ -204,7 +235,7 @@ class planner {
 
   /// Allocates the packed slices, writes all but their rows, and writes where each warp begins.
   void start_slices(memory_resource& kept) {
-    const std::int32_t tile_stride = warp_groups_ * shape_.tile_slices();
+    const std::int32_t tile_stride = settings_.warp_groups * settings_.shape.tile_slices();
     plan_.slice_begins = make_buffer<std::uint32_t>(slices_, on_, kept);
     plan_.packed_slices = make_buffer<unsigned char>(packed_bytes_, on_, kept);
     plan_.starts = make_buffer<warp_start>(std::int64_t{plan_.partitions} * tile_stride, on_, kept);
@@ -229,11 +260,10 @@ class planner {
         simt::block_count(std::max({32 * slices_, p.start_count, p.cleared_words}), agent::block_threads), p);
   }
 
-  shape_values shape_;
-  int warp_groups_;
+  plan_settings settings_;
   const Executor& on_;
   analysis_memory memory_;
-  slice_format format_ = slice_format::of<Scalar>(shape_);
+  slice_format format_ = slice_format::of<Scalar>(settings_.shape);
   plan plan_;
   bool has_partial_rows_ = false;
   buffer<Index> columns_;             ///< by entry of the triangle: the solve index of its column

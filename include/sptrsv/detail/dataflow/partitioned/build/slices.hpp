@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slices of the partitioned path: which entries of a row are shared and which are global, and the kernels
-// that measure slices and start the packed slices. The file is long because all of them need the same
-// description of a slice.
+// that measure slices and place them in memory.
 #pragma once
 
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
+#include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 
@@ -190,148 +190,19 @@ struct place_slices {
   std::uint64_t* offsets;  ///< slices + 1
   std::uint64_t* total;    ///< gets the last offset, too
 
-  struct packed_size {
-    std::int64_t count;  ///< units of 16 bytes
-  };
-
   template <class Context>
-  SPTRSV_DEVICE packed_size load(Context& ctx, std::int64_t slice) const {
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t slice) const {
     const slice_head head = counts.head(ctx, slice, format);
     return {format.offsets(head).bytes(head.global_width()) / 16};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t slice, const packed_size& own,
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t slice, const simt::counted& own,
                            std::int64_t before) const {
     ctx.store(offsets + slice, static_cast<std::uint64_t>(before));
     if (slice == slices - 1) {
       ctx.store(offsets + slices, static_cast<std::uint64_t>(before + own.count));
       ctx.store(total, static_cast<std::uint64_t>(before + own.count));
     }
-  }
-};
-
-/// Starts the packed slices, one warp for each:
-///
-///   1. Clear the packed slice.
-///   2. Lane 0 writes the head. All lanes mark their entries as absent: an absent shared entry reads the slot
-///      that holds zero, and an absent global entry has the solve index -1.
-///
-/// Besides, threads write where the warps of each block begin, and clear the bits of shared entries.
-struct start_slices_agent {
-  static constexpr int block_threads = 256;
-  struct shared_storage {};
-  struct params {
-    std::int64_t slices;
-    slice_format format;
-    std::int32_t x_ring_size;
-    std::int32_t tile_stride;  ///< slices from a warp's slice to its next one: the warps of a block
-    sorted_partition_levels order;
-    const std::int32_t* tile_begins;
-    const std::int32_t* partition_tiles;
-    slice_counts counts;
-    const std::uint64_t* offsets;  ///< of packed slices, in units of 16 bytes; slices + 1
-    std::uint32_t* slice_begins;
-    unsigned char* packed_slices;
-    std::int64_t start_count;
-    warp_start* starts;  ///< by partition, then by warp
-    std::int64_t cleared_words;
-    std::uint32_t* cleared;
-  };
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const std::int64_t i = static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
-    if (i < p.start_count) {
-      write_start(ctx, p, i);
-    }
-    if (i < p.cleared_words) {
-      ctx.store(p.cleared + i, std::uint32_t{0});
-    }
-    const auto warp = ctx.template group<32>();
-    const std::int64_t slice = i / 32;
-    if (slice >= p.slices) {
-      return;
-    }
-    const std::uint64_t offset = ctx.load_constant(p.offsets + slice);
-    const std::uint64_t end = ctx.load_constant(p.offsets + slice + 1);
-    for (std::uint64_t unit = offset + static_cast<std::uint64_t>(warp.rank()); unit < end; unit += 32) {
-      ctx.store(reinterpret_cast<slice_head*>(p.packed_slices) + unit, slice_head{0, 0, 0, 0});
-    }
-    warp.sync();
-    const slice_head counts = p.counts.head(ctx, slice, p.format);
-    if (warp.rank() == 0) {
-      ctx.store(p.slice_begins + slice, static_cast<std::uint32_t>(offset));
-      ctx.store(reinterpret_cast<slice_head*>(p.packed_slices) + offset, complete(ctx, p, slice, counts));
-    }
-    mark_absent(ctx, p, p.packed_slices + 16 * offset, counts, warp.rank());
-  }
-
- private:
-  /// Returns the head with its first solve index and the slice that the warp solves two tiles later.
-  template <class Context>
-  SPTRSV_DEVICE static slice_head complete(Context& ctx, const params& p, std::int64_t slice,
-                                           slice_head head) {
-    const shape_values& shape = p.format.shape;
-    const std::int32_t first = ctx.load_constant(p.tile_begins + slice / shape.tile_slices());
-    head.first_solve_index =
-        first + static_cast<std::int32_t>(slice % shape.tile_slices()) * shape.slice_rows();
-    const std::int64_t partition = p.order.partition_of(ctx, first);
-    const std::int64_t next = slice + 2 * p.tile_stride;
-    if (next < std::int64_t{ctx.load_constant(p.partition_tiles + partition + 1)} * shape.tile_slices()) {
-      head.set_next(begin_of(ctx, p, next), staged_bytes(ctx, p, next));
-    }
-    return head;
-  }
-
-  template <class Context>
-  SPTRSV_DEVICE static void mark_absent(Context& ctx, const params& p, unsigned char* begin,
-                                        const slice_head& counts, int lane) {
-    const int lanes = p.format.shape.lanes;
-    if (lane >= counts.rows() * lanes) {
-      return;
-    }
-    const slice_offsets offsets = p.format.offsets(counts);
-    for (int column = 0; column < counts.shared_width(); ++column) {
-      ctx.store(reinterpret_cast<std::uint16_t*>(begin + offsets.shared_slots +
-                                                 column * offsets.slot_column_bytes) +
-                    lane,
-                static_cast<std::uint16_t>(p.x_ring_size));
-    }
-    const bool has_global = lane < counts.global_rows() * lanes;
-    for (int column = 0; has_global && column < counts.global_width(); ++column) {
-      ctx.store(reinterpret_cast<std::int32_t*>(begin + offsets.global_columns +
-                                                column * offsets.global_column_bytes) +
-                    lane,
-                std::int32_t{-1});
-    }
-  }
-
-  template <class Context>
-  SPTRSV_DEVICE static void write_start(Context& ctx, const params& p, std::int64_t i) {
-    const std::int64_t partition = i / p.tile_stride;
-    const std::int32_t tile = ctx.load_constant(p.partition_tiles + partition);
-    const std::int32_t end = ctx.load_constant(p.partition_tiles + partition + 1);
-    const int tile_slices = p.format.shape.tile_slices();
-    const std::int64_t first = std::int64_t{tile} * tile_slices + i % p.tile_stride;
-    const std::int64_t behind = std::int64_t{end} * tile_slices;
-    warp_start start{end - tile, 0, 0, 0};
-    if (first < behind) {
-      start.set_first(begin_of(ctx, p, first), staged_bytes(ctx, p, first));
-    }
-    if (first + p.tile_stride < behind) {
-      start.set_second(begin_of(ctx, p, first + p.tile_stride), staged_bytes(ctx, p, first + p.tile_stride));
-    }
-    ctx.store(p.starts + i, start);
-  }
-
-  template <class Context>
-  SPTRSV_DEVICE static std::uint32_t begin_of(Context& ctx, const params& p, std::int64_t slice) {
-    return static_cast<std::uint32_t>(ctx.load_constant(p.offsets + slice));
-  }
-  template <class Context>
-  SPTRSV_DEVICE static int staged_bytes(Context& ctx, const params& p, std::int64_t slice) {
-    const slice_head head = p.counts.head(ctx, slice, p.format);
-    return p.format.staged_bytes(p.format.offsets(head), head.global_width());
   }
 };
 

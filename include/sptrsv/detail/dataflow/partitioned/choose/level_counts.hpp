@@ -2,7 +2,6 @@
 // Counts, on the device, what each partition has to do on each level.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"

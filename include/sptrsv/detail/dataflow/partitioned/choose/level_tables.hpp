@@ -3,13 +3,10 @@
 // the device; the predictions come to the host.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <numeric>
 #include <vector>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
@@ -23,6 +20,7 @@ struct partitioning {
   std::int64_t partitions;
   block_partition boxes;    ///< if the partitions are boxes of a grid
   bool are_planes = false;  ///< whole planes of a grid whose rows need most neighbours from the plane before
+  double factor = 1;        ///< of the predicted time of a solve
 };
 
 /// The partition levels of one partitioning, for shapes with the same number of shared entries.
@@ -33,7 +31,23 @@ struct level_table {
   std::uint32_t shapes;  ///< the shapes that are tried, one bit for each index
 
   [[nodiscard]] bool serves(const partitioning& p, const shape_values& s) const {
-    return rows.partitions == p.partitions && shape.lanes == s.lanes && shape.entries == s.entries;
+    return rows.partitions == p.partitions && rows.boxes.are_used() == p.boxes.are_used() &&
+           shape.lanes == s.lanes && shape.entries == s.entries;
+  }
+};
+
+/// Tables of one system that one launch counts: at most counted_tables::max_count.
+struct table_batch {
+  std::vector<level_table> tables;
+  std::int64_t cells = 0;  ///< of all tables
+
+  /// Returns the number of predictions: one for each shape of each table.
+  [[nodiscard]] std::int64_t predictions() const {
+    std::int64_t count = 0;
+    for (const level_table& table : tables) {
+      count += simt::bit_count(table.shapes);
+    }
+    return count;
   }
 };
 
@@ -43,11 +57,12 @@ struct counted_cells {
   std::int32_t* level_rows = nullptr;  ///< by level: the number of rows; at the end of `cells`
 };
 
-/// The tables of a triangle that one launch counts: at most counted_tables::max_count.
+/// The tables of a triangle that are to be counted.
 template <class Index, class Offset>
-struct tables_of_triangle {
-  const std::vector<level_table>& tables;
-  std::int64_t size;  ///< cells of all tables
+struct counting_job {
+  using agent = kernels::count_levels_agent<Index, Offset>;
+
+  const table_batch& batch;
   const device_triangle<Index, Offset>& triangle;
   const row_levels<Index>& levels;
 
@@ -56,50 +71,48 @@ struct tables_of_triangle {
   [[nodiscard]] counted_cells allocate(const Executor& on, const analysis_memory& memory) const {
     constexpr std::int64_t words = sizeof(level_counts) / sizeof(std::int32_t);
     counted_cells counted{
-        make_buffer<level_counts>(size + simt::ceil_div(levels.count, words), on, memory.scratch), nullptr};
-    counted.level_rows = reinterpret_cast<std::int32_t*>(counted.cells.data() + size);
+        make_buffer<level_counts>(batch.cells + simt::ceil_div(levels.count, words), on, memory.scratch),
+        nullptr};
+    counted.level_rows = reinterpret_cast<std::int32_t*>(counted.cells.data() + batch.cells);
     on.fill_bytes(counted.cells.data(), 0, counted.cells.bytes());
     return counted;
   }
-
-  /// Returns the parameters of the kernel that counts.
-  [[nodiscard]] typename kernels::count_levels_agent<Index, Offset>::params params(
-      const counted_cells& to) const {
-    using agent = kernels::count_levels_agent<Index, Offset>;
+  [[nodiscard]] std::int64_t blocks_of_table() const {
+    return simt::ceil_div(triangle.size, agent::block_threads);
+  }
+  [[nodiscard]] std::int64_t blocks() const {
+    return static_cast<std::int64_t>(batch.tables.size()) * blocks_of_table();
+  }
+  [[nodiscard]] typename agent::params params(const counted_cells& to) const {
     typename agent::params p{};
     p.size = triangle.size;
-    p.table_blocks = simt::ceil_div(triangle.size, agent::block_threads);
+    p.table_blocks = blocks_of_table();
     p.row_offsets = triangle.row_offsets.data();
     p.columns = triangle.columns.data();
     p.levels = levels.of_row.data();
     p.entries = triangle.entries();
     p.counts = to.cells.data();
     p.level_rows = to.level_rows;
-    for (const level_table& table : tables) {
+    for (const level_table& table : batch.tables) {
       p.tables.tables[p.tables.count++] = {table.rows.partitions, table.rows.boxes, table.begin,
                                            table.shape.shared_entries(), 2 * table.shape.lanes};
     }
     return p;
   }
-  [[nodiscard]] std::int64_t blocks() const {
-    return static_cast<std::int64_t>(tables.size()) *
-           simt::ceil_div(triangle.size, kernels::count_levels_agent<Index, Offset>::block_threads);
-  }
 };
 
-/// Counts the cells of the tables of N triangles in one launch.
-template <std::size_t N, class Index, class Offset, class Executor>
-std::array<counted_cells, N> count_level_tables(const std::array<tables_of_triangle<Index, Offset>, N>& of,
-                                                const Executor& on, const analysis_memory& memory) {
-  std::array<counted_cells, N> counted;
-  for (std::size_t k = 0; k < N; ++k) {
-    counted[k] = of[k].allocate(on, memory);
+/// Counts the cells of the tables of one or two triangles in one launch.
+template <class Index, class Offset, class Executor>
+std::vector<counted_cells> count_level_tables(const std::vector<counting_job<Index, Offset>>& of,
+                                              const Executor& on, const analysis_memory& memory) {
+  std::vector<counted_cells> counted;
+  for (const auto& job : of) {
+    counted.push_back(job.allocate(on, memory));
   }
-  if constexpr (N == 1) {
+  if (of.size() == 1) {
     on.template launch<kernels::count_levels_agent<Index, Offset>>(simt::block_count(of[0].blocks(), 1),
                                                                    of[0].params(counted[0]));
   } else {
-    static_assert(N == 2, "tables of one or two triangles are counted together");
     on.template launch<kernels::count_levels_of_two_agent<Index, Offset>>(
         simt::block_count(of[0].blocks() + of[1].blocks(), 1),
         {{of[0].params(counted[0]), of[1].params(counted[1])}, of[0].blocks()});
@@ -107,157 +120,88 @@ std::array<counted_cells, N> count_level_tables(const std::array<tables_of_trian
   return counted;
 }
 
-/// The inputs of a prediction other than the tables.
-struct predicted_system {
-  std::int64_t rows;
-  std::int64_t entries;
-  std::int64_t levels;
-  std::int64_t max_rhs;
-  std::int64_t resident_blocks;
-  bool may_be_hybrid;  ///< whether the time of a hybrid path is wanted
-  cost_constants constants;
-  row_per_thread::solve_costs row_per_thread;
-  std::vector<costed_shape> shapes;  ///< by index; at most predict_params::max_shapes
-  double boxes_factor = 1;           ///< of the time of a solve whose partitions are boxes of a grid
-};
-
 /// Work that the device does behind the predictions, so that the host waits once for both: enqueues it. It
 /// may store one number to `word`, a word of device memory that comes to the host with the predictions.
 using work_behind = std::function<void(std::int64_t* word)>;
+
+/// The predictions for one system that are wanted.
+struct prediction_job {
+  const table_batch& batch;
+  const counted_cells& counted;    ///< the cells of its tables
+  kernels::predict_params params;  ///< without tables and arrays, which predict() fills in
+  bool may_be_hybrid;              ///< whether the time of a hybrid path is wanted
+  work_behind behind;              ///< may be empty
+  buffer<float> ends{};            ///< see predict_params; so is level_ends
+  buffer<float> level_ends{};
+
+  template <class Executor>
+  void fill_in(prediction* found, const Executor& on, memory_resource& scratch) {
+    std::int64_t size = 0;
+    for (const level_table& table : batch.tables) {
+      const std::int64_t partitions = table.rows.partitions;
+      params.tables[params.table_count++] = {table.begin, static_cast<std::int32_t>(partitions), table.shapes,
+                                             table.rows.factor};
+      size += simt::bit_count(table.shapes) * params.levels * partitions;
+    }
+    ends = make_buffer<float>(size, on, scratch);
+    level_ends = make_buffer<float>(may_be_hybrid ? batch.predictions() * params.levels : 0, on, scratch);
+    params.cells = counted.cells.data();
+    params.level_rows = counted.level_rows;
+    params.ends = ends.data();
+    params.level_ends = level_ends.data();
+    params.found = found;
+  }
+};
 
 struct predictions {
   std::vector<prediction> of_shapes;  ///< in the order of the tables, then of the shapes
   std::int64_t word = 0;              ///< what the work behind the predictions stored
 };
 
-/// The prediction for one system.
-struct prediction_job {
-  const std::vector<level_table>& tables;
-  const counted_cells& counted;  ///< the cells of the tables
-  const predicted_system& system;
-};
-
-/// Returns the number of predictions: one for each shape of each table.
-inline std::int64_t tasks_of(const std::vector<level_table>& tables) {
-  std::int64_t tasks = 0;
-  for (const level_table& table : tables) {
-    tasks += simt::bit_count(table.shapes);
+/// Returns, for one or two systems, a prediction for each shape of each table, in one launch. The host waits
+/// once. Synchronises.
+template <class Executor>
+std::vector<predictions> predict(std::vector<prediction_job> jobs, const Executor& on,
+                                 memory_resource& scratch) {
+  static_assert(sizeof(prediction) >= 2 * sizeof(std::int64_t), "two words take the place of a prediction");
+  std::int64_t count = 0;
+  for (const prediction_job& job : jobs) {
+    count += job.batch.predictions();
   }
-  return tasks;
-}
-
-/// The parameters of the predictions of one system, and the kernel's scratch memory.
-struct prediction_launch {
-  kernels::predict_params params{};
-  buffer<float> ends;
-  buffer<float> level_ends;
-
-  /// A task takes one prediction of `found`.
-  template <class Executor>
-  prediction_launch(const prediction_job& job, prediction* found, const Executor& on,
-                    memory_resource& scratch) {
-    const predicted_system& system = job.system;
-    std::int64_t size = 0;
-    for (const level_table& table : job.tables) {
-      const std::int64_t partitions = table.rows.partitions;
-      params.tables[params.table_count++] = {table.begin, static_cast<std::int32_t>(partitions), table.shapes,
-                                             table.rows.boxes.are_used() ? system.boxes_factor : 1.0};
-      size += simt::bit_count(table.shapes) * system.levels * partitions;
-    }
-    ends = make_buffer<float>(size, on, scratch);
-    level_ends =
-        make_buffer<float>(system.may_be_hybrid ? tasks_of(job.tables) * system.levels : 0, on, scratch);
-    params.size = system.rows;
-    params.entries = system.entries;
-    params.levels = system.levels;
-    params.max_rhs = system.max_rhs;
-    params.resident_blocks = system.resident_blocks;
-    params.cells = job.counted.cells.data();
-    params.level_rows = job.counted.level_rows;
-    params.ends = ends.data();
-    params.level_ends = level_ends.data();
-    params.found = found;
-    params.constants = system.constants;
-    params.row_per_thread = system.row_per_thread;
-    std::copy(system.shapes.begin(), system.shapes.end(), params.shapes);
+  // Behind the predictions stand the words that the work behind them stores.
+  const auto found = make_buffer<prediction>(count + 1, on, scratch);
+  prediction* next = found.data();
+  for (prediction_job& job : jobs) {
+    job.fill_in(next, on, scratch);
+    next += job.batch.predictions();
   }
-};
-
-/// The predictions of one or two systems in device memory, and behind them the numbers that work_behind
-/// stores, at most two.
-class prediction_results {
- public:
-  template <class Executor>
-  prediction_results(std::int64_t tasks, const Executor& on, memory_resource& scratch)
-      : tasks_(tasks), found_(make_buffer<prediction>(tasks + 1, on, scratch)) {}
-
-  [[nodiscard]] prediction* begin() const { return found_.data(); }
-
-  /// Enqueues the work, if there is any.
-  void enqueue(const work_behind& behind) {
-    if (behind) {
-      behind(reinterpret_cast<std::int64_t*>(found_.data() + tasks_) + words_++);
-    }
-  }
-
-  /// Copies all of it to the host. Synchronises.
-  template <class Executor>
-  void download(const Executor& on) {
-    static_assert(sizeof(prediction) >= 2 * sizeof(std::int64_t), "two words take the place of a prediction");
-    on_host_.resize(static_cast<std::size_t>(tasks_) + 1);
-    on.download(on_host_.data(), found_.data(),
-                static_cast<std::size_t>(tasks_) * sizeof(prediction) + words_ * sizeof(std::int64_t));
-  }
-
-  /// Returns the next predictions, of this number, and the next word if `behind` stores one; after
-  /// download().
-  [[nodiscard]] predictions take(std::int64_t tasks, const work_behind& behind) {
-    predictions made;
-    const auto first = on_host_.begin() + taken_;
-    made.of_shapes.assign(first, first + tasks);
-    taken_ += tasks;
-    if (behind) {
-      const auto* const words = reinterpret_cast<const unsigned char*>(&on_host_.back());
-      std::memcpy(&made.word, words + taken_words_++ * sizeof(made.word), sizeof(made.word));
-    }
-    return made;
-  }
-
- private:
-  std::int64_t tasks_;
-  buffer<prediction> found_;
-  std::vector<prediction> on_host_;
-  std::size_t words_ = 0;
-  std::int64_t taken_ = 0;
-  std::size_t taken_words_ = 0;
-};
-
-/// Returns, for N systems, a prediction for each shape of each table. The predictions of two systems share a
-/// launch. `behind`: of each system, may be empty. Synchronises.
-template <std::size_t N, class Executor>
-std::array<predictions, N> predict(const std::array<prediction_job, N>& jobs,
-                                   const std::array<work_behind, N>& behind, const Executor& on,
-                                   memory_resource& scratch) {
-  std::array<std::int64_t, N> tasks;
-  std::transform(jobs.begin(), jobs.end(), tasks.begin(), [](auto& job) { return tasks_of(job.tables); });
-  prediction_results found(std::accumulate(tasks.begin(), tasks.end(), std::int64_t{0}), on, scratch);
-  const prediction_launch first(jobs[0], found.begin(), on, scratch);
-  if constexpr (N == 1) {
-    on.template launch<kernels::predict_agent>(simt::block_count(tasks[0], 1), first.params);
-    found.enqueue(behind[0]);
-    found.download(on);
+  if (jobs.size() == 1) {
+    on.template launch<kernels::predict_agent>(simt::block_count(count, 1), jobs[0].params);
   } else {
-    static_assert(N == 2, "times of one or two systems are predicted together");
-    const prediction_launch second(jobs[1], found.begin() + tasks[0], on, scratch);
-    on.template launch<kernels::two_predictions_agent>(simt::block_count(tasks[0] + tasks[1], 1),
-                                                       {{first.params, second.params}, tasks[0]});
-    found.enqueue(behind[0]);
-    found.enqueue(behind[1]);
-    found.download(on);
+    on.template launch<kernels::two_predictions_agent>(
+        simt::block_count(count, 1), {{jobs[0].params, jobs[1].params}, jobs[0].batch.predictions()});
   }
-  std::array<predictions, N> made;
-  for (std::size_t k = 0; k < N; ++k) {
-    made[k] = found.take(tasks[k], behind[k]);
+  std::size_t words = 0;
+  for (const prediction_job& job : jobs) {
+    if (job.behind) {
+      job.behind(reinterpret_cast<std::int64_t*>(next) + words++);
+    }
+  }
+  std::vector<prediction> on_host(static_cast<std::size_t>(count) + 1);
+  on.download(on_host.data(), found.data(),
+              static_cast<std::size_t>(count) * sizeof(prediction) + words * sizeof(std::int64_t));
+  std::vector<predictions> made;
+  auto first = on_host.cbegin();
+  const auto* word = reinterpret_cast<const unsigned char*>(&on_host.back());
+  for (const prediction_job& job : jobs) {
+    const std::int64_t own = job.batch.predictions();
+    predictions& of = made.emplace_back();
+    of.of_shapes.assign(first, first + own);
+    first += own;
+    if (job.behind) {
+      std::memcpy(&of.word, word, sizeof(of.word));
+      word += sizeof(of.word);
+    }
   }
   return made;
 }

@@ -5,20 +5,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <limits>
-#include <memory>
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/dataflow/hybrid/hybrid_choice.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_planner.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/level_tables.hpp"
-#include "sptrsv/detail/dataflow/partitioned/choose/search_result.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/partitioned_agent.hpp"
 #include "sptrsv/detail/simt/simt_executor.hpp"
 
@@ -34,7 +27,8 @@ struct searched_system {
   std::int64_t max_rhs;
   /// For the rest of a hybrid path, the right-hand sides that the first path solves together; otherwise 0.
   std::int64_t together;
-  bool may_be_hybrid;  ///< whether cut() may be called
+  bool may_be_hybrid;  ///< whether the time of a hybrid path is wanted
+  work_behind behind;  ///< may be empty
 };
 
 /// Searches the shapes of the tuning and several partitionings for the smallest predicted time.
@@ -48,72 +42,29 @@ class plan_search {
   plan_search(const searched_system<Index, Offset>& of, const Executor& on, const analysis_memory& memory)
       : of_(of), on_(on), memory_(memory), shared_limit_(on.shared_limit()) {}
 
-  /// Returns the best choice; its time is infinite if no shape fits the device or the system is too large.
-  /// `behind`: work for the device after the predictions, may be empty. Synchronises.
-  search_result run(work_behind behind) {
-    behind_ = std::move(behind);
-    for (const table_batch& batch : batches()) {
-      try_batches<1>({this}, {&batch});
-    }
-    return std::move(found_);
-  }
-
-  /// Does the same for two systems: their predictions share launches, and the host waits once for both.
+  /// Runs one or two searches. The predictions of two share launches, and the host waits once for both.
   /// Synchronises.
-  static std::array<search_result, 2> run_two(plan_search& first, plan_search& second,
-                                              std::array<work_behind, 2> behind) {
-    plan_search* const searches[2] = {&first, &second};
-    std::vector<table_batch> batches[2];
-    for (std::size_t k = 0; k < 2; ++k) {
-      searches[k]->behind_ = std::move(behind[k]);
-      batches[k] = searches[k]->batches();
+  static void run(std::vector<plan_search>& searches) {
+    std::vector<std::vector<table_batch>> batches;
+    std::size_t most = 0;
+    for (plan_search& search : searches) {
+      batches.push_back(search.batches());
+      most = std::max(most, batches.back().size());
     }
-    for (std::size_t i = 0; i < std::max(batches[0].size(), batches[1].size()); ++i) {
-      if (i < std::min(batches[0].size(), batches[1].size())) {
-        try_batches<2>({&first, &second}, {&batches[0][i], &batches[1][i]});
-      } else {
-        const std::size_t k = i < batches[0].size() ? 0 : 1;
-        try_batches<1>({searches[k]}, {&batches[k][i]});
+    for (std::size_t i = 0; i < most; ++i) {
+      std::vector<counted_search> together;
+      for (std::size_t k = 0; k < searches.size(); ++k) {
+        if (i < batches[k].size()) {
+          together.push_back({&searches[k], &batches[k][i]});
+        }
       }
+      try_batches(together);
     }
-    return {std::move(first.found_), std::move(second.found_)};
   }
-
-  /// Returns the best cut of the hybrid path (see hybrid::best_cut) for the result of a search, or the cut
-  /// after `first_levels` levels if that is not 0. Returns no cut if no partitioned path is possible, if the
-  /// system has a single level, or if a hybrid path takes about `limit` nanoseconds or more. Synchronises.
-  hybrid::level_cut cut(const search_result& found, std::int64_t first_levels, double limit) const {
-    const std::int64_t level_count = of_.levels.count;
-    if (found.cells.size() == 0 || level_count < 2 ||
-        (first_levels == 0 && found.hybrid_nanoseconds >= limit)) {
-      return {};
-    }
-    const auto size = static_cast<std::size_t>(level_count * found.best.partitions);
-    const std::unique_ptr<level_counts[]> cells(new level_counts[size]);
-    on_.download(cells.get(), found.cells.data() + found.begin, size * sizeof(level_counts));
-    hybrid::partitioned_profile profile{};
-    profile.cells = cells.get();
-    profile.levels = level_count;
-    profile.partitions = found.best.partitions;
-    profile.shape = costed_shapes()[at(found.best.shape_index)];
-    profile.shape.rhs_together = 1;
-    profile.constants = cost_constants::of<Tuning>();
-    profile.nanoseconds = found.best.nanoseconds;
-    const std::vector<std::int64_t> level_offsets = hybrid::level_offsets(profile);
-    if (first_levels > 0) {
-      const std::int64_t levels = std::min(first_levels, level_count - 1);
-      return {levels, level_offsets[at(levels)], 0};
-    }
-    return hybrid::best_cut(profile, level_offsets, of_.triangle.entries(), row_per_thread_costs());
-  }
+  /// Returns the best choice; its time is infinite if no shape fits the device or the system is too large.
+  [[nodiscard]] search_result& found() { return found_; }
 
  private:
-  /// Tables that are counted together.
-  struct table_batch {
-    std::vector<level_table> tables;
-    std::int64_t cells = 0;
-  };
-
   [[nodiscard]] std::int64_t resident_blocks() const {
     std::int64_t blocks = 0;
     shapes::for_each([&](auto shape, int) {
@@ -188,7 +139,7 @@ class plan_search {
       const detected_grid grid = find_grid(of_.triangle, on_);
       if (grid.boxes.are_used()) {
         const block_partition boxes = boxes_of(grid, most);
-        found.push_back({boxes.partitions(), boxes, grid.needs_rows_ahead});
+        found.push_back({boxes.partitions(), boxes, grid.needs_rows_ahead, Tuning::partitioned_boxes_factor});
       }
     }
     return found;
@@ -221,9 +172,8 @@ class plan_search {
           return;
         }
         constexpr shape_values s = values_of<decltype(shape)>();
-        auto table = std::find_if(tables.begin(), tables.end(), [&](const level_table& t) {
-          return t.serves(p, s) && t.rows.boxes.are_used() == p.boxes.are_used();
-        });
+        auto table =
+            std::find_if(tables.begin(), tables.end(), [&](const level_table& t) { return t.serves(p, s); });
         if (table == tables.end()) {
           table = tables.insert(table, {p, s, 0, 0});
         }
@@ -251,59 +201,56 @@ class plan_search {
     return made;
   }
 
-  /// Counts the tables of one batch of each search, and keeps the best predictions.
-  template <std::size_t N>
-  static void try_batches(const std::array<plan_search*, N>& searches,
-                          const std::array<const table_batch*, N>& batches) {
-    const Executor& on = searches[0]->on_;
-    const analysis_memory& memory = searches[0]->memory_;
-    const auto each = [&](const auto& make) {
-      if constexpr (N == 1) {
-        return std::array{make(std::size_t{0})};
-      } else {
-        return std::array{make(std::size_t{0}), make(std::size_t{1})};
-      }
-    };
-    auto counted = count_level_tables(each([&](std::size_t k) {
-                                        const auto& of = searches[k]->of_;
-                                        return tables_of_triangle<Index, Offset>{
-                                            batches[k]->tables, batches[k]->cells, of.triangle, of.levels};
-                                      }),
-                                      on, memory);
-    const auto systems = each([&](std::size_t k) { return searches[k]->predicted(); });
-    const auto made = predict(each([&](std::size_t k) {
-                                return prediction_job{batches[k]->tables, counted[k], systems[k]};
-                              }),
-                              each([&](std::size_t k) { return searches[k]->behind_; }), on, memory.scratch);
-    for (std::size_t k = 0; k < N; ++k) {
-      searches[k]->keep_best(*batches[k], counted[k], made[k]);
+  /// A search, and one of its batches.
+  struct counted_search {
+    plan_search* search;
+    const table_batch* batch;
+  };
+  /// Counts the tables of the batches, and keeps the best predictions.
+  static void try_batches(const std::vector<counted_search>& of) {
+    const Executor& on = of[0].search->on_;
+    const analysis_memory& memory = of[0].search->memory_;
+    std::vector<counting_job<Index, Offset>> tables;
+    for (const auto& [search, batch] : of) {
+      tables.push_back({*batch, search->of_.triangle, search->of_.levels});
+    }
+    std::vector<counted_cells> counted = count_level_tables(tables, on, memory);
+    std::vector<prediction_job> jobs;
+    for (std::size_t k = 0; k < of.size(); ++k) {
+      const plan_search& search = *of[k].search;
+      jobs.push_back(
+          {*of[k].batch, counted[k], search.params(), search.of_.may_be_hybrid, search.of_.behind});
+    }
+    const std::vector<predictions> made = predict(std::move(jobs), on, memory.scratch);
+    for (std::size_t k = 0; k < of.size(); ++k) {
+      of[k].search->keep_best(*of[k].batch, counted[k], made[k]);
     }
   }
 
-  [[nodiscard]] predicted_system predicted() const {
-    return {of_.triangle.size,
-            of_.triangle.entries(),
-            of_.levels.count,
-            of_.max_rhs,
-            blocks_,
-            of_.may_be_hybrid,
-            cost_constants::of<Tuning>(),
-            row_per_thread_costs(),
-            costed_shapes(),
-            Tuning::partitioned_boxes_factor};
+  [[nodiscard]] kernels::predict_params params() const {
+    kernels::predict_params p{};
+    p.size = of_.triangle.size;
+    p.entries = of_.triangle.entries();
+    p.levels = of_.levels.count;
+    p.max_rhs = of_.max_rhs;
+    p.resident_blocks = blocks_;
+    p.constants = cost_constants::of<Tuning>();
+    p.row_per_thread = row_per_thread::solve_costs::of<Tuning>(sizeof(Scalar), sizeof(Index), of_.max_rhs);
+    const auto costed = costed_shapes<Tuning, Scalar>();
+    std::copy(costed.begin(), costed.end(), p.shapes);
+    return p;
   }
 
   void keep_best(const table_batch& batch, counted_cells& counted, const predictions& made) {
-    if (behind_) {
+    if (of_.behind) {
       found_.word = made.word;
-      behind_ = {};  // the work is done once
+      of_.behind = {};  // the work is done once
     }
     bool has_best = false;
     auto found = made.of_shapes.begin();
     for (const level_table& table : batch.tables) {
-      const double factor = table.rows.boxes.are_used() ? Tuning::partitioned_boxes_factor : 1.0;
       for (std::uint32_t left = table.shapes; left != 0; left &= left - 1, ++found) {
-        const double time = factor * found->nanoseconds;
+        const double time = table.rows.factor * found->nanoseconds;
         // Partitions are solved in order: one that needs a later one would wait for ever.
         if (found->needs_later == 0 && time < found_.best.nanoseconds) {
           found_.best = {simt::lowest_bit(left), table.rows.partitions, table.rows.boxes, found->tiles, time};
@@ -318,24 +265,10 @@ class plan_search {
     }
   }
 
-  static std::vector<costed_shape> costed_shapes() {
-    std::vector<costed_shape> costed;
-    shapes::for_each([&](auto shape, int index) {
-      constexpr shape_values s = values_of<decltype(shape)>();
-      costed.push_back({s.tile_rows(), s.polled_pairs, shared_layout<Scalar, decltype(shape)>::rhs_together,
-                        static_cast<float>(std::begin(Tuning::partitioned_shapes)[index].tile_ns)});
-    });
-    return costed;
-  }
-  [[nodiscard]] row_per_thread::solve_costs row_per_thread_costs() const {
-    return row_per_thread::solve_costs::of<Tuning>(sizeof(Scalar), sizeof(Index), of_.max_rhs);
-  }
-
   searched_system<Index, Offset> of_;
   const Executor& on_;
   analysis_memory memory_;
   std::size_t shared_limit_;
-  work_behind behind_;
   std::int64_t blocks_ = 0;  ///< thread blocks that the device runs at the same time
   search_result found_;
 };

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost model of the partitioned path: the time of a solve from the partition levels and from what a tile
-// and a hand-off take. predict_agent.hpp simulates a solve with it.
+// and a hand-off take, two estimates without partition levels, and what a search finds with it.
+// predict_agent.hpp simulates a solve.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <limits>
+#include <vector>
 
 #include "sptrsv/detail/dataflow/partitioned/choose/level_counts.hpp"
+#include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shared_memory.hpp"
+#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 
@@ -72,6 +79,63 @@ struct costed_shape {
                                                                    const cost_constants& c) const {
     return static_cast<double>(global_entries) * (polled_pairs > 1 ? c.batched_global_entry : c.global_entry);
   }
+};
+
+/// Returns the properties of the shapes of a tuning, by index.
+template <class Tuning, class Scalar>
+std::vector<costed_shape> costed_shapes() {
+  std::vector<costed_shape> costed;
+  shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
+    constexpr shape_values s = values_of<decltype(shape)>();
+    costed.push_back({s.tile_rows(), s.polled_pairs, shared_layout<Scalar, decltype(shape)>::rhs_together,
+                      static_cast<float>(std::begin(Tuning::partitioned_shapes)[index].tile_ns)});
+  });
+  return costed;
+}
+
+/// Returns a lower bound of the predicted time of the partitioned path: a tile on each level.
+template <class Tuning>
+double least_nanoseconds(std::int64_t levels) {
+  const auto* const fastest =
+      std::min_element(std::begin(Tuning::partitioned_shapes), std::end(Tuning::partitioned_shapes),
+                       [](const auto& a, const auto& b) { return a.tile_ns < b.tile_ns; });
+  return Tuning::partitioned_launch_ns + fastest->tile_ns * static_cast<double>(levels);
+}
+
+/// Returns the predicted time of a single partition with narrow levels.
+template <class Tuning>
+double narrow_nanoseconds(std::int64_t rows, std::int64_t entries, std::int64_t levels) {
+  const double length = static_cast<double>(entries) / static_cast<double>(rows);
+  double tile_ns = 0;
+  int lanes = 0;
+  shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
+    // Takes the shape with enough lanes for a row among the shapes with few threads, which come first.
+    constexpr shape_values values = values_of<decltype(shape)>();
+    if (tile_ns == 0 || (values.shared_entries() < 2 * length && values.lanes > lanes)) {
+      tile_ns = std::begin(Tuning::partitioned_shapes)[index].tile_ns;
+      lanes = values.lanes;
+    }
+  });
+  return Tuning::partitioned_launch_ns + 1.15 * tile_ns * static_cast<double>(levels);
+}
+
+/// A way to solve a system on the partitioned path.
+struct shape_choice {
+  int shape_index = 0;
+  std::int64_t partitions = 1;
+  block_partition boxes;
+  std::int64_t tiles = 0;  ///< of all partitions
+  double nanoseconds = std::numeric_limits<double>::infinity();
+};
+
+/// The result of a search for the best shape.
+struct search_result {
+  shape_choice best;
+  double hybrid_nanoseconds = 0;  ///< about the time of the best hybrid path, if it is wanted
+  /// The cells of several tables, with that of the best choice. Empty if no hybrid path may be chosen.
+  buffer<level_counts> cells;
+  std::int64_t begin = 0;  ///< the first cell of the table of the best choice
+  std::int64_t word = 0;   ///< the number that the work behind the predictions stored
 };
 
 }  // namespace sptrsv::detail::dataflow::partitioned

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 
@@ -42,14 +44,13 @@ std::vector<std::int64_t> distances_in_the_middle(const device_triangle<Index, O
                                                   const Executor& on) {
   const std::int64_t first = t.size / 7 * 3;
   const std::int64_t rows = std::min<std::int64_t>(1024, t.size - first);
-  std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
-  on.download(offsets.data(), t.row_offsets.data() + first, offsets.size() * sizeof(Offset));
+  const auto offsets = download_array(t.row_offsets.data() + first, rows + 1, on);
   std::size_t longest = 0;
   for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
     longest = offsets[r + 1] - offsets[r] > offsets[longest + 1] - offsets[longest] ? r : longest;
   }
-  std::vector<Index> columns(static_cast<std::size_t>(offsets[longest + 1] - offsets[longest]));
-  on.download(columns.data(), t.columns.data() + offsets[longest], columns.size() * sizeof(Index));
+  const auto columns = download_array(t.columns.data() + offsets[longest],
+                                      static_cast<std::int64_t>(offsets[longest + 1] - offsets[longest]), on);
   std::vector<std::int64_t> distances;
   for (auto column = columns.rbegin(); column != columns.rend(); ++column) {
     distances.push_back(first + static_cast<std::int64_t>(longest) - static_cast<std::int64_t>(*column));

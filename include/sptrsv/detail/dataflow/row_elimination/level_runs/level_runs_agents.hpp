@@ -175,10 +175,6 @@ struct copy_values {
   const Offset* rhs_offsets;                  ///< of the entries of the right-hand sides
 
   template <class Context>
-  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
-    return true;
-  }
-  template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
     if (triangle.diagonal_sources != nullptr &&
         e + 1 == static_cast<std::int64_t>(ctx.load_constant(rows.row_offsets + row + 1))) {

@@ -54,10 +54,6 @@ struct take_columns {
   bool has_pivots;
 
   template <class Context>
-  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
-    return true;
-  }
-  template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
     if (has_pivots && e + 1 == static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1))) {
       ctx.store(columns + e, static_cast<Index>(row));
@@ -81,10 +77,6 @@ struct take_rhs_columns {
   const Offset* rhs_offsets;
   Index* rhs_columns;
 
-  template <class Context>
-  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
-    return true;
-  }
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
     const Offset from = ctx.load_constant(slots + row) + ctx.load_constant(lengths + row);

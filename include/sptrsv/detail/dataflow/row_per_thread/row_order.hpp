@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which the row_per_thread path solves the rows: level by level, in slices of about equally long
+// rows.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
+#include "sptrsv/detail/levels/level_order.hpp"
+
+namespace sptrsv::detail::dataflow::row_per_thread {
+
+/// A sort key for the rows of one level: slices whose rows are about equally long have few empty slots. A
+/// sort takes less time for fewer bits.
+struct long_rows_first {
+  int bits;
+  std::int64_t longest;  ///< longer rows have the key of this length
+
+  /// `longest_row`: of the system.
+  explicit long_rows_first(std::int64_t longest_row)
+      : bits(std::min(6, bits_for(static_cast<std::uint64_t>(longest_row) + 1))),
+        longest((std::int64_t{1} << bits) - 1) {}
+
+  SPTRSV_HOST_DEVICE std::uint64_t operator()(std::int64_t length) const {
+    return static_cast<std::uint64_t>(longest - (length < longest ? length : longest));
+  }
+};
+
+/// The rows in the order in which the path solves them, and where their slices begin.
+template <class Index, class Offset>
+struct row_order {
+  device_levels<Index> levels;  ///< with solve indices; empty: the order of substitution
+  buffer<Index> gates;          ///< by slice; empty if there are none
+  buffer<Offset> slices;        ///< by slice: its first slot; then the number of all slots
+  std::int64_t slots = -1;      ///< their number; -1: the host does not know it yet
+
+  [[nodiscard]] packing_order<Index> packing() const {
+    return {levels.rows.data(), levels.solve_indices.data()};
+  }
+  /// Returns the bytes that a path may keep: all but the solve indices.
+  [[nodiscard]] std::size_t kept_bytes() const {
+    return levels.level_offsets.bytes() + levels.rows.bytes() + gates.bytes() + slices.bytes();
+  }
+};
+
+/// Puts the rows in level order. If lengths differ much, rows of a level are sorted by length, in sections of
+/// consecutive rows, so that rows that are solved together lie near each other. `total`: see find_slices(),
+/// also for when the function synchronises.
+template <class Tuning, class Index, class Offset, class Executor>
+row_order<Index, Offset> order_rows(const device_triangle<Index, Offset>& triangle,
+                                    const row_levels<Index>& levels, std::int64_t* total, const Executor& on,
+                                    const analysis_memory& memory) {
+  row_order<Index, Offset> made;
+  if (triangle.longest_row * triangle.size <= 2 * triangle.entries()) {
+    made.levels = order_by_level(levels, on, memory, true);
+  } else {
+    const std::int64_t sections = std::max<std::int64_t>(
+        1, triangle.size / (Tuning::length_scope * std::max<std::int64_t>(1, levels.count)));
+    const long_rows_first key_of(triangle.longest_row);
+    made.levels = order_by_level_and_length(triangle, levels, sections, key_of, on, memory, true).levels;
+  }
+  made.gates = make_buffer<Index>(Tuning::gate_levels > 0 ? simt::ceil_div(triangle.size, slice_rows) : 0, on,
+                                  memory.kept);
+  made.slices = find_slices(
+      triangle, made.packing(),
+      {made.levels.level_offsets.data(), made.levels.count, Tuning::gate_levels, nullptr, made.gates.data()},
+      total, on, memory);
+  return made;
+}
+
+}  // namespace sptrsv::detail::dataflow::row_per_thread
