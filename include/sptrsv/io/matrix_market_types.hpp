@@ -106,5 +106,16 @@ Value mirrored(const Value& value, mm_symmetry symmetry) {
   }
 }
 
+/// Returns what is wrong with the value of a diagonal entry in a matrix with this symmetry; null if nothing
+/// is.
+template <class Value>
+const char* diagonal_fault(const Value& value, mm_symmetry symmetry) {
+  if (symmetry == mm_symmetry::skew_symmetric && value != Value{}) {
+    return " of a skew-symmetric matrix is not zero";
+  }
+  const bool is_wrong = symmetry == mm_symmetry::hermitian && std::imag(value) != 0;
+  return is_wrong ? " of a hermitian matrix is not real" : nullptr;
+}
+
 }  // namespace detail
 }  // namespace sptrsv

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "sptrsv/error.hpp"
-#include "sptrsv/io/detail/byte_sink.hpp"
+#include "sptrsv/io/detail/byte_streams.hpp"
 #include "sptrsv/io/matrix_market_types.hpp"
 #include "sptrsv/types.hpp"
 
@@ -99,7 +99,10 @@ class matrix_market_formatter {
   matrix_market_formatter(const coordinate_matrix<Value, Index>& matrix, mm_symmetry symmetry)
       : matrix_(matrix), symmetry_(symmetry) {
     expect_matrix_market_value<Value>();
-    check();
+    check_entries();
+    if (symmetry_ != mm_symmetry::general) {
+      check_symmetry();
+    }
   }
 
   /// Writes the text.
@@ -118,22 +121,11 @@ class matrix_market_formatter {
   }
 
  private:
-  /// Checks the matrix. Throws `error` as write_matrix_market.
-  void check() const {
-    check_entries();
-    if (symmetry_ != mm_symmetry::general) {
-      SPTRSV_EXPECTS(matrix_.rows == matrix_.cols, errc::not_square,
-                     "a matrix that is not square cannot be written as symmetric");
-      check_diagonal();
-      check_mirrored();
-    }
-  }
-
   [[nodiscard]] bool is_stored(std::size_t k) const {
     return symmetry_ == mm_symmetry::general || matrix_.row_indices[k] >= matrix_.column_indices[k];
   }
 
-  [[noreturn]] void fail(errc code, std::size_t k, const char* what) const {
+  [[noreturn]] void fail(errc code, std::size_t k, const std::string& what) const {
     const std::int64_t row = matrix_.row_indices[k];
     const std::int64_t column = matrix_.column_indices[k];
     throw error(code, "entry (" + std::to_string(row) + ", " + std::to_string(column) + ") " + what, row);
@@ -154,28 +146,18 @@ class matrix_market_formatter {
     }
   }
 
-  void check_diagonal() const {
-    for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
-      if (matrix_.row_indices[k] != matrix_.column_indices[k]) {
-        continue;
-      }
-      if (symmetry_ == mm_symmetry::skew_symmetric && matrix_.values[k] != Value{}) {
-        fail(errc::invalid_argument, k, "on the diagonal of a skew-symmetric matrix is not zero");
-      }
-      if (symmetry_ == mm_symmetry::hermitian && std::imag(matrix_.values[k]) != 0) {
-        fail(errc::invalid_argument, k, "on the diagonal of a hermitian matrix is not real");
-      }
-    }
-  }
-
   // Entries above the diagonal are not written: each must be the mirror of an entry below, which the reader
   // adds.
-  void check_mirrored() const {
+  void check_symmetry() const {
+    SPTRSV_EXPECTS(matrix_.rows == matrix_.cols, errc::not_square,
+                   "a matrix that is not square cannot be written as symmetric");
     std::vector<std::size_t> below;
     std::vector<std::size_t> above;
     for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
       if (matrix_.row_indices[k] != matrix_.column_indices[k]) {
         (matrix_.row_indices[k] > matrix_.column_indices[k] ? below : above).push_back(k);
+      } else if (const char* const fault = diagonal_fault(matrix_.values[k], symmetry_)) {
+        fail(errc::invalid_argument, k, std::string("on the diagonal") + fault);
       }
     }
     if (above.empty()) {
