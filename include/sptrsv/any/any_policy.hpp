@@ -54,39 +54,30 @@ using this_build = device_build;
 using this_build = host_build;
 #endif
 
-// The results of the analyses of a matrix with a type of views.
-template <class View>
-using any_solver_of =
-    any_solver<typename View::value_type, typename View::index_type, typename View::offset_type>;
-template <class View>
-using any_factors_of =
-    any_factors<typename View::value_type, typename View::index_type, typename View::offset_type>;
-template <class View>
-using any_incomplete_of =
-    any_incomplete<typename View::value_type, typename View::index_type, typename View::offset_type>;
-template <class View>
-using any_batch_of =
-    any_batch<typename View::value_type, typename View::index_type, typename View::offset_type>;
+/// The class any_* for a matrix with a type of views.
+template <template <class, class, class, class> class Any, class View>
+using any_of =
+    Any<typename View::value_type, typename View::index_type, typename View::offset_type, stream_handle>;
 template <class View>
 using factors_options_of = factors_options<typename View::value_type, typename View::index_type>;
 
 // The definitions are in detail/any_solver/analyze.hpp, or in the compiled library.
 template <class Build, class View>
-any_solver_of<View> analyze_any(const any_policy& policy, const View& a, const system_options& options,
-                                stream_handle stream, memory_resource* resource);
+any_of<any_solver, View> analyze_any(const any_policy& policy, const View& a, const system_options& options,
+                                     stream_handle stream, memory_resource* resource);
 /// `second` is null if both factors are stored in `first`.
 template <class Build, class View>
-any_factors_of<View> analyze_any_factors(const any_policy& policy, const View& first, const View* second,
-                                         const factors_options_of<View>& options, stream_handle stream,
-                                         memory_resource* resource);
+any_of<any_factors, View> analyze_any_factors(const any_policy& policy, const View& first, const View* second,
+                                              const factors_options_of<View>& options, stream_handle stream,
+                                              memory_resource* resource);
 template <class Build, class View>
-any_incomplete_of<View> analyze_any_incomplete(incomplete_method method, const View& a,
-                                               const incomplete_options& options, stream_handle stream,
-                                               memory_resource* resource);
+any_of<any_incomplete, View> analyze_any_incomplete(incomplete_method method, const View& a,
+                                                    const incomplete_options& options, stream_handle stream,
+                                                    memory_resource* resource);
 template <class Build, class View>
-any_batch_of<View> analyze_any_batch(const View& a, span<const typename View::value_type> values,
-                                     const batch_options& batch, const system_options& options,
-                                     stream_handle stream, memory_resource* resource);
+any_of<any_batch, View> analyze_any_batch(const View& a, span<const typename View::value_type> values,
+                                          const batch_options& batch, const system_options& options,
+                                          stream_handle stream, memory_resource* resource);
 template <class Build>
 std::vector<std::string> any_policy_names();
 

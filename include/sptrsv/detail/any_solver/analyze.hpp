@@ -87,9 +87,9 @@ typename Policy::default_stream stream_for(stream_handle stream) {
 }
 
 template <class Build, class View>
-any_solver_of<View> analyze_any(const any_policy& policy, const View& a, const system_options& options,
-                                stream_handle stream, memory_resource* resource) {
-  std::optional<any_solver_of<View>> made;
+any_of<any_solver, View> analyze_any(const any_policy& policy, const View& a, const system_options& options,
+                                     stream_handle stream, memory_resource* resource) {
+  std::optional<any_of<any_solver, View>> made;
   visit_policy<Build>(policy, pattern_of(a).offsets, [&](const auto& chosen) {
     made.emplace(analyze(chosen, a, options, stream_for<std::decay_t<decltype(chosen)>>(stream), resource));
   });
@@ -97,10 +97,10 @@ any_solver_of<View> analyze_any(const any_policy& policy, const View& a, const s
 }
 
 template <class Build, class View>
-any_factors_of<View> analyze_any_factors(const any_policy& policy, const View& first, const View* second,
-                                         const factors_options_of<View>& options, stream_handle stream,
-                                         memory_resource* resource) {
-  std::optional<any_factors_of<View>> made;
+any_of<any_factors, View> analyze_any_factors(const any_policy& policy, const View& first, const View* second,
+                                              const factors_options_of<View>& options, stream_handle stream,
+                                              memory_resource* resource) {
+  std::optional<any_of<any_factors, View>> made;
   visit_policy<Build>(policy, pattern_of(first).offsets, [&](const auto& chosen) {
     const auto own = stream_for<std::decay_t<decltype(chosen)>>(stream);
     if (second == nullptr) {
@@ -125,22 +125,22 @@ auto on_side_of([[maybe_unused]] const void* offsets, [[maybe_unused]] stream_ha
 }
 
 template <class Build, class View>
-any_incomplete_of<View> analyze_any_incomplete(incomplete_method method, const View& a,
-                                               const incomplete_options& options, stream_handle stream,
-                                               memory_resource* resource) {
+any_of<any_incomplete, View> analyze_any_incomplete(incomplete_method method, const View& a,
+                                                    const incomplete_options& options, stream_handle stream,
+                                                    memory_resource* resource) {
   return on_side_of<Build>(pattern_of(a).offsets, stream, [&](auto own) {
-    using made = any_incomplete_of<View>;
+    using made = any_of<any_incomplete, View>;
     return method == incomplete_method::lu ? made(analyze_incomplete_lu(a, options, own, resource))
                                            : made(analyze_incomplete_cholesky(a, options, own, resource));
   });
 }
 
 template <class Build, class View>
-any_batch_of<View> analyze_any_batch(const View& a, span<const typename View::value_type> values,
-                                     const batch_options& batch, const system_options& options,
-                                     stream_handle stream, memory_resource* resource) {
+any_of<any_batch, View> analyze_any_batch(const View& a, span<const typename View::value_type> values,
+                                          const batch_options& batch, const system_options& options,
+                                          stream_handle stream, memory_resource* resource) {
   return on_side_of<Build>(pattern_of(a).offsets, stream, [&](auto own) {
-    return any_batch_of<View>(analyze_batch(a, values, batch, options, own, resource));
+    return any_of<any_batch, View>(analyze_batch(a, values, batch, options, own, resource));
   });
 }
 
