@@ -172,15 +172,22 @@ struct host_levels {
 };
 
 /// Writes the levels of the rows [first, end), which start at `first_level`; rows before `first` have smaller
-/// levels. Returns one more than the largest level. Linear time.
-template <class Index, class Offset>
-Index find_levels(const std::vector<Offset>& row_offsets, const std::vector<Index>& columns,
-                  std::size_t first, std::size_t end, Index first_level, std::vector<Index>& level_of_row) {
+/// levels. Returns one more than the largest level. Linear time. The arrays are of any types with operator[].
+///
+/// @tparam OfBlocks whether a row may have the level of a row of the same 32 rows that it needs: then the
+/// levels
+///   are those that would be left if these rows did not need each other.
+template <bool OfBlocks = false, class Offsets, class Columns, class Index, class Levels>
+Index find_levels(const Offsets& row_offsets, const Columns& columns, std::size_t first, std::size_t end,
+                  Index first_level, Levels& level_of_row) {
   Index count = first_level;
   for (std::size_t r = first; r < end; ++r) {
     Index level = first_level;
-    for (Offset e = row_offsets[r]; e < row_offsets[r + 1]; ++e) {
-      level = std::max(level, static_cast<Index>(level_of_row[at(columns[at(e)])] + 1));
+    for (auto e = static_cast<std::size_t>(row_offsets[r]); e < static_cast<std::size_t>(row_offsets[r + 1]);
+         ++e) {
+      const auto column = static_cast<std::size_t>(columns[e]);
+      const bool is_below = !OfBlocks || column < r / 32 * 32;
+      level = std::max(level, static_cast<Index>(level_of_row[column] + (is_below ? 1 : 0)));
     }
     level_of_row[r] = level;
     count = std::max(count, static_cast<Index>(level + 1));

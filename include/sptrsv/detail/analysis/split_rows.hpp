@@ -60,18 +60,15 @@ struct count_partial_rows {
   const Offset* offsets;
   Index* parts;  ///< output: number of the partial rows of all rows
 
-  struct old_row {
-    std::int64_t count;  ///< partial rows
-  };
-
   template <class Context>
-  SPTRSV_DEVICE old_row load(Context& ctx, std::int64_t row) const {
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t row) const {
     const auto length =
         static_cast<std::int64_t>(ctx.load_constant(offsets + row + 1) - ctx.load_constant(offsets + row));
     return {partial_rows_of(length, max_entries)};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const old_row& own, std::int64_t before) const {
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const simt::counted& own,
+                           std::int64_t before) const {
     if (row == size - 1) {
       ctx.store(parts, static_cast<Index>(before + own.count));
     }
@@ -148,10 +145,6 @@ struct move_entries {
   Index* columns;
   Offset* sources;
 
-  template <class Context>
-  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
-    return true;
-  }
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
     const std::int64_t k = e - static_cast<std::int64_t>(ctx.load_constant(c.old_offsets + row));

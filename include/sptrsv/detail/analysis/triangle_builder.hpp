@@ -32,7 +32,7 @@ inline void throw_if_any(const triangle_kernels::report& found, std::int64_t siz
 ///   2. check_entries_agent checks the storage and counts the entries of each row.
 ///   3. A scan turns the lengths into row offsets (finish_rows) and finds missing diagonal entries.
 ///   4. If the storage is sorted by rows of the system, write_ascending_entries writes the entries. Otherwise
-///      write_unsorted_entries and sort_short_rows do, or, where a row is long, write_keys, a sort by (row,
+///      scatter_entries and sort_short_rows do, or, where a row is long, scatter_entries, a sort by (row,
 ///      column) and take_columns.
 template <std::size_t N, class Index, class Offset, class Executor>
 class triangle_builder {
@@ -176,11 +176,7 @@ class triangle_builder {
 
  private:
   [[nodiscard]] bool all_ascend(const reports& found) const {
-    bool all = true;
-    for (std::size_t k = 0; k < N; ++k) {
-      all = all && ascends(found, k);
-    }
-    return all;
+    return ascends(found, 0) && ascends(found, N - 1);  // N is 1 or 2
   }
   static std::array<std::int64_t, N> entries_of(const reports& found) {
     std::array<std::int64_t, N> entries;
@@ -229,7 +225,7 @@ class triangle_builder {
     t.columns = make_buffer<Index>(entries, on_, memory_.kept);
     t.sources = make_buffer<Offset>(entries, on_, memory_.kept);
     triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
-                                     triangle_kernels::write_unsorted_entries<Index, Offset>{
+                                     triangle_kernels::scatter_entries<Index, Offset, Index>{
                                          a_, form, cursors.data(), t.columns.data(), t.sources.data()});
     simt::for_each_by_groups(
         on_, simt::ceil_power_of_two(static_cast<int>(t.longest_row)), a_.size,
@@ -242,9 +238,9 @@ class triangle_builder {
     auto keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
     t.sources = make_buffer<Offset>(entries, on_, memory_.kept);
     on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
-    triangle_kernels::for_each_entry(
-        on_, a_.offsets, a_.size, a_.entries,
-        triangle_kernels::write_keys<Index, Offset>{a_, form, cursors.data(), keys.data(), t.sources.data()});
+    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
+                                     triangle_kernels::scatter_entries<Index, Offset, std::uint64_t>{
+                                         a_, form, cursors.data(), keys.data(), t.sources.data()});
     cursors = {};
     const auto size = static_cast<std::uint64_t>(a_.size);
     {

@@ -77,10 +77,6 @@ struct move_entries {
   Offset* new_sources;              ///< by new entry
 
   template <class Context>
-  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
-    return true;
-  }
-  template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
     const Offset from = old(ctx, r, e);
     const Index column = ctx.load_constant(columns + from);
@@ -213,7 +209,6 @@ levels_by_length<Index> order_by_level_and_length(const device_triangle<Index, O
   levels_by_length<Index> result{make_levels<Index>(t.size, levels.count, with_solve_indices, on, memory),
                                  make_buffer<std::uint64_t>(t.size, on, memory.scratch)};
   if (t.size == 0) {
-    on.fill_bytes(result.levels.level_offsets.data(), 0, result.levels.level_offsets.bytes());
     return result;
   }
   const auto keys = make_buffer<std::uint64_t>(t.size, on, memory.scratch);
@@ -223,9 +218,7 @@ levels_by_length<Index> order_by_level_and_length(const device_triangle<Index, O
                                                              key_of, bits, keys.data()});
   on.sort_pairs(keys.data(), result.keys.data(), levels.numbers.data(), result.levels.rows.data(), t.size,
                 bits_for(static_cast<std::uint64_t>(levels.count * sections) << bits), memory.scratch);
-  simt::for_each(on, t.size,
-                 find_level_offsets<std::uint64_t, Index, level_of_key>(result.keys.data(), {bits, sections},
-                                                                        result.levels));
+  finish_levels(result.levels, result.keys, level_of_key{bits, sections}, on);
   return result;
 }
 

@@ -254,8 +254,8 @@ class plan {
                   bits_for(static_cast<std::uint64_t>(run_levels_)), memory.scratch);
     const auto offsets = make_buffer<Index>(run_levels_ + 1, on, memory.scratch);
     simt::for_each(on, size,
-                   find_level_offsets<key, Index, position_of_key>(sorted.data(), {}, offsets.data(), size,
-                                                                   run_levels_));
+                   find_level_offsets<key, Index, position_of_key>{
+                       sorted.data(), {}, nullptr, offsets.data(), nullptr, size, run_levels_});
     position_offsets_.resize(offsets.size());
     on.download(position_offsets_.data(), offsets.data(), offsets.bytes());
   }
