@@ -127,7 +127,8 @@ class solve_state_storage {
     on.upload(state_.data(), &start, sizeof(start));
   }
 
-  [[nodiscard]] solve_state* data() const { return state_.data(); }
+  /// Returns the state in device memory.
+  [[nodiscard]] solve_state* state() const { return state_.data(); }
   /// Returns the word of device memory for questions of status(), see simt::any_of.
   [[nodiscard]] std::uint32_t* status_flag() const { return &state_.data()->status_flag; }
 
