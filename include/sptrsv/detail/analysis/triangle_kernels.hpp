@@ -8,7 +8,6 @@
 #include "sptrsv/detail/analysis/for_each_entry.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/base/stored_entry.hpp"
 
 namespace sptrsv::detail {
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
@@ -19,6 +20,16 @@
 #endif
 
 namespace sptrsv::detail {
+
+/// Calls use(std::true_type{}) if the condition holds, and use(std::false_type{}) otherwise.
+template <class Use>
+void with_constant(bool condition, const Use& use) {
+  if (condition) {
+    use(std::true_type{});
+  } else {
+    use(std::false_type{});
+  }
+}
 
 /// The base of the engines. They fill in the members, launch their own kernels, and describe them. An engine
 /// whose kernels do not poll values in a double buffer has a workspace of its own.
