@@ -121,12 +121,10 @@ auto analyze(const any_policy& policy, const Matrix& a, const system_options& op
 /// Analyses factors that are stored in one matrix for a policy that is chosen at run time; otherwise as
 /// analyze_factors with a policy (sptrsv/factors.hpp).
 ///
-/// @param policy the policy: a text converts to it.
+/// @param policy, stream, resource as in analyze.
 /// @param a csr_view, csc_view or owning matrix that holds both factors, in the memory space that the policy
 ///   works in.
 /// @param options how the factors, permutations and scalings make up the system.
-/// @param stream the stream of the analysis; host policies ignore it.
-/// @param resource source of memory; null: the default of the policy's side.
 /// @return the factors, an `any_factors<Value, Index, Offset>` of the types of the matrix.
 /// @throws error as analyze with a policy that is chosen at run time, and as analyze_factors with a policy.
 template <class Matrix, class Build = detail::this_build, class View = typename Matrix::view_type>
@@ -140,13 +138,9 @@ auto analyze_factors(
 }
 /// Analyses factors that are stored in two matrices; otherwise as the other overload.
 ///
-/// @param policy the policy: a text converts to it.
 /// @param first the matrix of F_1.
 /// @param second the matrix of F_2, of the same size and types, and stored alike: both by rows or both by
 ///   columns.
-/// @param options how the factors, permutations and scalings make up the system.
-/// @param stream the stream of the analysis; host policies ignore it.
-/// @param resource source of memory; null: the default of the policy's side.
 template <class First, class Second, class Build = detail::this_build, class View = typename First::view_type,
           class = typename Second::view_type>
 auto analyze_factors(
@@ -167,8 +161,7 @@ auto analyze_factors(
 /// @param a csr_view, csc_view or owning matrix. In device memory it is factorised on the device, in host
 ///   memory on the host.
 /// @param options what the factorisation does to pivots, and the level of fill.
-/// @param stream the stream of the analysis; the host ignores it.
-/// @param resource source of memory; null: the default of the side of the matrix.
+/// @param stream, resource as in analyze.
 /// @return the factorisation, an `any_incomplete<Value, Index, Offset>` of the types of the matrix.
 template <class Matrix, class Build = detail::this_build>
 auto analyze_incomplete(incomplete_method method, const Matrix& a, const incomplete_options& options = {},
@@ -184,8 +177,7 @@ auto analyze_incomplete(incomplete_method method, const Matrix& a, const incompl
 /// @param values the values of all systems, in the memory space of the matrix.
 /// @param batch the number of systems, and the distance between their values.
 /// @param options the triangle, the operation, and the largest number of right-hand sides, of all systems.
-/// @param stream the stream of the analysis; the host ignores it.
-/// @param resource source of memory; null: the default of the side of the matrix.
+/// @param stream, resource as in analyze.
 /// @return the batch, an `any_batch<Value, Index, Offset>` of the types of the matrix.
 /// @throws error as analyze_batch. The size of a system is not limited on the host.
 template <class Matrix, class Build = detail::this_build, class View = typename Matrix::view_type>

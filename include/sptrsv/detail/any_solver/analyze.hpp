@@ -57,25 +57,6 @@ inline constexpr const char* without_cuda =
     "; this build has no CUDA, which those of the GPU need: build the library where nvcc is";
 #endif
 
-/// Calls `visit(policy)` with the policy that the text names, its options set. `offsets`: of the matrix,
-/// whose memory decides if the text names none.
-template <class Build, class Visit>
-void visit_policy(const any_policy& policy, const void* offsets, const Visit& visit) {
-  policy_text text(policy.text());
-  if (text.name.empty()) {
-    text.name = default_name<Build>(offsets);
-  }
-  SPTRSV_EXPECTS(
-      has_name(all_policies{}, text.name), errc::invalid_argument,
-      "there is no policy '" + text.name + "'; the policies are " + names_of(all_policies{}) + without_cuda);
-  for_each_policy(all_policies{}, [&](auto chosen) {
-    if (text.name == decltype(chosen)::name) {
-      set_options(chosen, text.settings);
-      visit(chosen);
-    }
-  });
-}
-
 /// Returns the stream for an analysis by a policy. Host policies have streams of their own type.
 template <class Policy>
 typename Policy::default_stream stream_for(stream_handle stream) {
@@ -86,30 +67,45 @@ typename Policy::default_stream stream_for(stream_handle stream) {
   }
 }
 
+/// Returns what `analyze_by(policy, stream)` returns for the policy that the text names, its options set.
+/// `offsets`: of the matrix, whose memory decides if the text names none.
+template <class Build, class Any, class AnalyzeBy>
+Any analyze_by_name(const any_policy& policy, const void* offsets, stream_handle stream,
+                    const AnalyzeBy& analyze_by) {
+  policy_text text(policy.text());
+  if (text.name.empty()) {
+    text.name = default_name<Build>(offsets);
+  }
+  SPTRSV_EXPECTS(
+      has_name(all_policies{}, text.name), errc::invalid_argument,
+      "there is no policy '" + text.name + "'; the policies are " + names_of(all_policies{}) + without_cuda);
+  std::optional<Any> made;
+  for_each_policy(all_policies{}, [&](auto chosen) {
+    if (text.name == decltype(chosen)::name) {
+      set_options(chosen, text.settings);
+      made.emplace(analyze_by(chosen, stream_for<decltype(chosen)>(stream)));
+    }
+  });
+  return std::move(*made);
+}
+
 template <class Build, class View>
 any_of<any_solver, View> analyze_any(const any_policy& policy, const View& a, const system_options& options,
                                      stream_handle stream, memory_resource* resource) {
-  std::optional<any_of<any_solver, View>> made;
-  visit_policy<Build>(policy, pattern_of(a).offsets, [&](const auto& chosen) {
-    made.emplace(analyze(chosen, a, options, stream_for<std::decay_t<decltype(chosen)>>(stream), resource));
-  });
-  return std::move(*made);
+  return analyze_by_name<Build, any_of<any_solver, View>>(
+      policy, pattern_of(a).offsets, stream,
+      [&](const auto& chosen, auto own) { return analyze(chosen, a, options, own, resource); });
 }
 
 template <class Build, class View>
 any_of<any_factors, View> analyze_any_factors(const any_policy& policy, const View& first, const View* second,
                                               const factors_options_of<View>& options, stream_handle stream,
                                               memory_resource* resource) {
-  std::optional<any_of<any_factors, View>> made;
-  visit_policy<Build>(policy, pattern_of(first).offsets, [&](const auto& chosen) {
-    const auto own = stream_for<std::decay_t<decltype(chosen)>>(stream);
-    if (second == nullptr) {
-      made.emplace(analyze_factors(chosen, first, options, own, resource));
-    } else {
-      made.emplace(analyze_factors(chosen, first, *second, options, own, resource));
-    }
-  });
-  return std::move(*made);
+  return analyze_by_name<Build, any_of<any_factors, View>>(
+      policy, pattern_of(first).offsets, stream, [&](const auto& chosen, auto own) {
+        return second == nullptr ? analyze_factors(chosen, first, options, own, resource)
+                                 : analyze_factors(chosen, first, *second, options, own, resource);
+      });
 }
 
 /// Calls `analyze_on(stream, resource)` with the stream of the side whose memory holds the offsets.

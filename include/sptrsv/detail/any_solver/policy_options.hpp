@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -109,17 +110,11 @@ struct policy_text {
   std::string name;                   ///< empty: the default policy
   std::vector<std::string> settings;  ///< `option=value`
 
-  explicit policy_text(std::string_view text) {
-    constexpr std::string_view blanks = " \t\r\n";
-    for (std::size_t at = text.find_first_not_of(blanks); at != std::string_view::npos;
-         at = text.find_first_not_of(blanks, at)) {
-      const std::size_t end = std::min(text.find_first_of(blanks, at), text.size());
-      if (name.empty()) {
-        name = text.substr(at, end - at);
-      } else {
-        settings.emplace_back(text.substr(at, end - at));
-      }
-      at = end;
+  explicit policy_text(const std::string& text) {
+    std::istringstream words(text);
+    words >> name;
+    for (std::string setting; words >> setting;) {
+      settings.push_back(setting);
     }
   }
 };

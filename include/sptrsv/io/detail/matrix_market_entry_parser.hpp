@@ -36,46 +36,14 @@ class matrix_market_entry_parser {
   /// Returns the matrix; called once. Parses the text up to its end. Throws `parse_error`, and `error` with
   /// errc::unsupported.
   coordinate_matrix<Value, Index> parse() {
-    check_index_type();
-    switch (header_.field) {
-      case mm_field::real:
-        parse_entries<mm_field::real>();
-        break;
-      case mm_field::integer:
-        parse_entries<mm_field::integer>();
-        break;
-      case mm_field::pattern:
-        parse_entries<mm_field::pattern>();
-        break;
-      case mm_field::complex:
-        if constexpr (is_complex<Value>::value) {
-          parse_entries<mm_field::complex>();
-        } else {
-          text_.refuse("the values of the file are complex and cannot be read into a real type");
-        }
-        break;
-    }
-    return std::move(matrix_);
-  }
-
- private:
-  void check_index_type() const {
-    using limits = std::numeric_limits<Index>;
-    if (std::max(header_.rows, header_.cols) > limits::max()) {
-      text_.refuse("the matrix is " + std::to_string(header_.rows) + " x " + std::to_string(header_.cols) +
-                   ", which does not fit the index type of " + std::to_string(limits::digits + 1) + " bits");
-    }
-  }
-
-  template <mm_field Field>
-  void parse_entries() {
-    constexpr std::int64_t entries_per_report = std::int64_t{1} << 18;
+    check_types();
     reserve();
+    constexpr std::int64_t entries_per_report = std::int64_t{1} << 18;
     std::int64_t done = 0;
     do {
       const std::int64_t until = done + std::min(header_.entries - done, entries_per_report);
       for (; done < until; ++done) {
-        parse_entry<Field>(done);
+        parse_entry(done);
       }
       if (options_.progress) {
         options_.progress(done, header_.entries);
@@ -83,6 +51,19 @@ class matrix_market_entry_parser {
     } while (done < header_.entries);
     if (!text_.ends_here()) {
       text_.fail("the file goes on after its " + std::to_string(header_.entries) + " entries");
+    }
+    return std::move(matrix_);
+  }
+
+ private:
+  void check_types() const {
+    using limits = std::numeric_limits<Index>;
+    if (std::max(header_.rows, header_.cols) > limits::max()) {
+      text_.refuse("the matrix is " + std::to_string(header_.rows) + " x " + std::to_string(header_.cols) +
+                   ", which does not fit the index type of " + std::to_string(limits::digits + 1) + " bits");
+    }
+    if (header_.field == mm_field::complex && !is_complex<Value>::value) {
+      text_.refuse("the values of the file are complex and cannot be read into a real type");
     }
   }
 
@@ -98,7 +79,6 @@ class matrix_market_entry_parser {
     matrix_.values.reserve(count);
   }
 
-  template <mm_field Field>
   void parse_entry(std::int64_t done) {
     std::string_view text;
     if (!text_.next_content(text)) {
@@ -113,7 +93,7 @@ class matrix_market_entry_parser {
     } else if (++array_row_ == header_.rows) {
       array_row_ = first_row_of(++array_column_);
     }
-    const Value value = parse_value<Field>(text);
+    const Value value = parse_value(text);
     text_.expect_end(text);
     append(row, column, value);
     if (header_.symmetry != mm_symmetry::general) {
@@ -171,23 +151,22 @@ class matrix_market_entry_parser {
     text_.fail(what + " index " + number + " is out of range 1.." + std::to_string(bound));
   }
 
-  template <mm_field Field>
   Value parse_value(std::string_view& rest) const {
-    if constexpr (Field == mm_field::pattern) {
+    if (header_.field == mm_field::pattern) {
       return Value{1};
-    } else if constexpr (Field == mm_field::complex) {
-      const auto real = parse_part<Field>(rest);
-      const auto imaginary = parse_part<Field>(rest);
-      return {real, imaginary};
-    } else {
-      return {parse_part<Field>(rest)};
     }
+    const auto real = parse_part(rest);
+    if constexpr (is_complex<Value>::value) {
+      if (header_.field == mm_field::complex) {
+        return {real, parse_part(rest)};
+      }
+    }
+    return {real};
   }
 
-  template <mm_field Field>
   auto parse_part(std::string_view& rest) const {
     const std::string_view word = take_word(rest);
-    if (Field == mm_field::integer && parse_integer(word).status == number_status::malformed) {
+    if (header_.field == mm_field::integer && parse_integer(word).status == number_status::malformed) {
       fail_value(word, "is not an integer");
     }
     const auto number = parse_real<decltype(std::real(Value{}))>(word);
