@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/scalar.hpp"
+
 namespace sptrsv {
 
 /// The format of a Matrix Market file.
@@ -69,12 +71,6 @@ struct matrix_market_options {
 
 namespace detail {
 
-/// Whether a type is a std::complex.
-template <class Value>
-struct is_complex : std::false_type {};
-template <class Real>
-struct is_complex<std::complex<Real>> : std::true_type {};
-
 /// The names of the symmetries in a file.
 inline const auto& symmetry_names() {
   static const std::vector<std::pair<const char*, mm_symmetry>> names{
@@ -99,7 +95,7 @@ Value mirrored(const Value& value, mm_symmetry symmetry) {
   if (symmetry == mm_symmetry::skew_symmetric) {
     return -value;
   }
-  if constexpr (is_complex<Value>::value) {
+  if constexpr (is_complex_v<Value>) {
     return symmetry == mm_symmetry::hermitian ? std::conj(value) : value;
   } else {
     return value;

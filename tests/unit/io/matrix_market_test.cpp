@@ -691,7 +691,7 @@ Real random_real(std::mt19937_64& random) {
 
 template <class Value>
 Value random_value(std::mt19937_64& random) {
-  if constexpr (sptrsv::detail::is_complex<Value>::value) {
+  if constexpr (sptrsv::detail::is_complex_v<Value>) {
     const auto real = random_real<typename Value::value_type>(random);
     return {real, random_real<typename Value::value_type>(random)};
   } else {

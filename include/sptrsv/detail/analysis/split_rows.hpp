@@ -33,7 +33,6 @@ using triangle_kernels::partial_rows_of;
 /// Maps the rows before the split to the rows after it.
 template <class Index, class Offset>
 struct cut {
-  std::int64_t size;
   std::int64_t max_entries;   ///< largest number of entries of a partial row
   const Offset* old_offsets;  ///< by old row
   const Index* parts_before;  ///< by old row: number of partial rows of the rows before it
@@ -213,7 +212,7 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   triangle_kernels::for_each_entry(
       on, t.row_offsets.data(), t.size, t.entries(),
       split_kernels::move_entries<Index, Offset>{
-          {t.size, max_entries, t.row_offsets.data(), parts_before.data(), n.row_offsets.data()},
+          {max_entries, t.row_offsets.data(), parts_before.data(), n.row_offsets.data()},
           t.columns.data(),
           t.sources.data(),
           n.columns.data(),

@@ -35,17 +35,15 @@ template <class Build>
 std::string default_name([[maybe_unused]] const void* offsets) {
 #ifdef __CUDACC__
   if (is_on_device<Build>(offsets)) {
-    return first_name(device_policies{});
+    return names_of(device_policies{}).front();
   }
 #endif
-  return first_name(host_policies{});
+  return names_of(host_policies{}).front();
 }
 
 template <class Build>
 std::vector<std::string> any_policy_names() {
-  std::vector<std::string> names;
-  for_each_policy(all_policies{}, [&](auto policy) { names.emplace_back(decltype(policy)::name); });
-  return names;
+  return names_of(all_policies{});
 }
 
 /// The end of the message about an unknown policy: it names the reason if this build has no policies of the
@@ -76,16 +74,17 @@ Any analyze_by_name(const any_policy& policy, const void* offsets, stream_handle
   if (text.name.empty()) {
     text.name = default_name<Build>(offsets);
   }
-  SPTRSV_EXPECTS(
-      has_name(all_policies{}, text.name), errc::invalid_argument,
-      "there is no policy '" + text.name + "'; the policies are " + names_of(all_policies{}) + without_cuda);
   std::optional<Any> made;
+  std::string names;
   for_each_policy(all_policies{}, [&](auto chosen) {
+    names += (names.empty() ? "" : ", ") + std::string(decltype(chosen)::name);
     if (text.name == decltype(chosen)::name) {
       set_options(chosen, text.settings);
       made.emplace(analyze_by(chosen, stream_for<decltype(chosen)>(stream)));
     }
   });
+  SPTRSV_EXPECTS(made.has_value(), errc::invalid_argument,
+                 "there is no policy '" + text.name + "'; the policies are " + names + without_cuda);
   return std::move(*made);
 }
 

@@ -5,6 +5,8 @@
 
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/cuda_tile.cuh"
 
@@ -31,24 +33,16 @@ class cuda_flags {
   template <int Count, class T>
   __device__ __forceinline__ void load_words(const T* p, T* to) const {
     using bits = cuda_memory::bits_of<T>;
-    if constexpr (Count == 1) {
-      to[0] = bit_cast<T>(__ldca(reinterpret_cast<const bits*>(p)));
-    } else if constexpr (cuda_memory::is_wide<T>) {
-      static_assert(Count == 2);
-      const ulonglong2 v = __ldca(reinterpret_cast<const ulonglong2*>(p));
-      to[0] = bit_cast<T>(v.x);
-      to[1] = bit_cast<T>(v.y);
-    } else if constexpr (Count == 2) {
-      const uint2 v = __ldca(reinterpret_cast<const uint2*>(p));
-      to[0] = bit_cast<T>(v.x);
-      to[1] = bit_cast<T>(v.y);
-    } else {
-      static_assert(Count == 4);
-      const uint4 v = __ldca(reinterpret_cast<const uint4*>(p));
-      to[0] = bit_cast<T>(v.x);
-      to[1] = bit_cast<T>(v.y);
-      to[2] = bit_cast<T>(v.z);
-      to[3] = bit_cast<T>(v.w);
+    static_assert(Count * sizeof(T) <= 16);
+    using several =
+        std::conditional_t<cuda_memory::is_wide<T>, ulonglong2, std::conditional_t<Count == 2, uint2, uint4>>;
+    struct words {
+      T of[Count];
+    };
+    const auto loaded =
+        bit_cast<words>(__ldca(reinterpret_cast<const std::conditional_t<Count == 1, bits, several>*>(p)));
+    for (int w = 0; w < Count; ++w) {
+      to[w] = loaded.of[w];
     }
   }
 

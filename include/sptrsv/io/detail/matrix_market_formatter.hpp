@@ -25,7 +25,7 @@ namespace sptrsv::detail {
 /// Returns whether two values are equal or both are NaN.
 template <class Value>
 bool same_value(const Value& a, const Value& b) {
-  if constexpr (is_complex<Value>::value) {
+  if constexpr (is_complex_v<Value>) {
     return same_value(a.real(), b.real()) && same_value(a.imag(), b.imag());
   } else {
     return a == b || (std::isnan(a) && std::isnan(b));
@@ -42,14 +42,14 @@ class matrix_market_output {
   /// Appends the shortest decimal text of a number, or of the two parts of a complex number, and a separator.
   template <class Number>
   void append(const Number& number, char separator) {
-    if constexpr (is_complex<Number>::value) {
-      append(number.real(), ' ');
-      append(number.imag(), separator);
-    } else {
+    if constexpr (std::is_arithmetic_v<Number>) {
       char digits[32];  // at most 24 for a double, 20 for an integer
       const auto result = std::to_chars(digits, digits + sizeof digits, number);
       text_.append(digits, result.ptr);
       text_ += separator;
+    } else {
+      append(number.real(), ' ');
+      append(number.imag(), separator);
     }
   }
 
@@ -80,7 +80,7 @@ void write_matrix_market_array(byte_sink sink, dense_view<const Value> matrix) {
   expect_matrix_market_value<Value>();
   matrix_market_output to(std::move(sink));
   to.append("%%MatrixMarket matrix array ");
-  to.append(is_complex<Value>::value ? "complex general\n" : "real general\n");
+  to.append(is_complex_v<Value> ? "complex general\n" : "real general\n");
   to.append(matrix.rows, ' ');
   to.append(matrix.columns, '\n');
   for (std::int64_t column = 0; column < matrix.columns; ++column) {
@@ -185,7 +185,7 @@ class matrix_market_formatter {
 
   [[nodiscard]] const char* name_of_symmetry() const {
     // The format has no real hermitian matrices.
-    const bool is_symmetric = symmetry_ == mm_symmetry::hermitian && !is_complex<Value>::value;
+    const bool is_symmetric = symmetry_ == mm_symmetry::hermitian && !is_complex_v<Value>;
     const mm_symmetry written = is_symmetric ? mm_symmetry::symmetric : symmetry_;
     const auto& names = symmetry_names();
     return std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.second == written; })
@@ -198,7 +198,7 @@ class matrix_market_formatter {
       entries += is_stored(k) ? 1 : 0;
     }
     to.append("%%MatrixMarket matrix coordinate ");
-    to.append(is_complex<Value>::value ? "complex " : "real ");
+    to.append(is_complex_v<Value> ? "complex " : "real ");
     to.append(name_of_symmetry());
     to.append("\n");
     to.append(matrix_.rows, ' ');
