@@ -88,7 +88,7 @@ backward_error_result backward_error(const Matrix& a, const system_options& opti
 
   std::vector<wide> residual;
   std::vector<detail::wide_t<real>> size;
-  std::vector<std::int64_t> length(static_cast<std::size_t>(view.rows), 0);
+  std::vector<std::int64_t> length(detail::at(view.rows), 0);
   backward_error_result result;
   for (std::int64_t k = 0; k < x.columns; ++k) {
     residual.clear();

@@ -67,8 +67,8 @@ class pool_memory_resource final : public memory_resource {
     int device = 0;
     SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (pools_.size() <= static_cast<std::size_t>(device)) {
-      pools_.resize(static_cast<std::size_t>(device) + 1);
+    if (pools_.size() <= detail::at(device)) {
+      pools_.resize(detail::at(device) + 1);
     }
     device_pool& pool = pools_[detail::at(device)];
     if (!pool.is_known) {

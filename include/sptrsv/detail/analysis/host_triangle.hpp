@@ -41,10 +41,10 @@ void for_each_triangle_entry(const pattern_view<Index, Offset>& a, const triangl
 template <class Index, class Offset>
 void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form& form) {
   validate_storage_on_host(a, a.size);
-  std::vector<Index> seen_by(static_cast<std::size_t>(a.size),
+  std::vector<Index> seen_by(at(a.size),
                              // By minor index: the last major index with an entry there.
                              Index{-1});
-  std::vector<char> has_diagonal(static_cast<std::size_t>(a.size), form.unit ? 1 : 0);
+  std::vector<char> has_diagonal(at(a.size), form.unit ? 1 : 0);
   for_each_triangle_entry(a, form, [&](Index substitution_index, Index column, Offset e) {
     if (substitution_index == column && form.unit) {
       return;  // stored diagonal entries are ignored if the diagonal is unit
@@ -104,7 +104,7 @@ struct host_triangle {
 template <class Index, class Offset>
 host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Offset>& a,
                                                    const triangle_form& form) {
-  const auto size = static_cast<std::size_t>(a.size);
+  const auto size = at(a.size);
   host_triangle<Index, Offset> t;
   t.row_offsets.assign(size + 1, Offset{0});
   t.diagonal_sources.assign(form.unit ? 0 : size, Offset{0});
@@ -118,7 +118,7 @@ host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Off
   for (std::size_t r = 0; r < size; ++r) {
     t.row_offsets[r + 1] += t.row_offsets[r];
   }
-  t.columns.resize(static_cast<std::size_t>(t.row_offsets[size]));
+  t.columns.resize(at(t.row_offsets[size]));
   t.sources.resize(t.columns.size());
   // Columns of a transposed, reversed system are visited in descending order: its rows are filled from the
   // end.
@@ -128,7 +128,7 @@ host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Off
   for_each_triangle_entry(a, form, [&](Index row, Index column, Offset e) {
     if (column < row) {
       Offset& next = cursor[at(row)];
-      const auto to = static_cast<std::size_t>(from_end ? --next : next++);
+      const auto to = at(from_end ? --next : next++);
       t.columns[to] = column;
       t.sources[to] = e;
     }
@@ -142,8 +142,8 @@ host_triangle<Index, Offset> build_on_host(const pattern_view<Index, Offset>& a,
   host_triangle<Index, Offset> t = build_in_serial_order(a, form);
   std::vector<std::pair<Index, Offset>> row;
   for (std::size_t r = 0; r + 1 < t.row_offsets.size(); ++r) {
-    const auto first = static_cast<std::size_t>(t.row_offsets[r]);
-    const auto end = static_cast<std::size_t>(t.row_offsets[r + 1]);
+    const auto first = at(t.row_offsets[r]);
+    const auto end = at(t.row_offsets[r + 1]);
     const auto columns = t.columns.begin();
     if (std::is_sorted(columns + t.row_offsets[r], columns + t.row_offsets[r + 1])) {
       continue;

@@ -25,14 +25,15 @@ struct pattern_view {
 };
 
 /// A pattern with its values, for engines whose plan depends on the values.
-template <class Scalar, class Index, class Offset>
-struct valued_pattern : pattern_view<Index, Offset> {
+template <class Scalar, class Pattern>
+struct valued : Pattern {
   const Scalar* values;  ///< by entry
 };
-
 template <class Scalar, class Index, class Offset>
-valued_pattern<Scalar, Index, Offset> with_values(const pattern_view<Index, Offset>& a,
-                                                  const Scalar* values) {
+using valued_pattern = valued<Scalar, pattern_view<Index, Offset>>;
+
+template <class Scalar, class Pattern>
+valued<Scalar, Pattern> with_values(const Pattern& a, const Scalar* values) {
   return {a, values};
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/levels/level_searches.hpp"
 
 namespace sptrsv::detail {
@@ -191,8 +192,8 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
   typename searches_type::results results[N];
   for (std::size_t k = 0; k < N; ++k) {
     if (builder.ascends(found, k)) {
-      t[k].columns.shrink(static_cast<std::size_t>(found[k].entries));
-      t[k].sources.shrink(static_cast<std::size_t>(found[k].entries));
+      t[k].columns.shrink(at(found[k].entries));
+      t[k].sources.shrink(at(found[k].entries));
     }
     builder.complete(t, found, k);
     searched[k] = builder.ascends(found, k) && found[k].longest_row <= limits.longest_whole ? &t[k] : nullptr;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
@@ -113,7 +114,7 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   moved.size = s.size;
   moved.longest_row = t.longest_row;
   moved.rows_are_stored_runs = t.rows_are_stored_runs;
-  const auto size = static_cast<std::size_t>(s.size);
+  const auto size = at(s.size);
   moved.row_offsets = buffer<Offset>(size + 1, memory.kept, stream);
   moved.diagonal_sources = buffer<Offset>(t.diagonal_sources.size() == 0 ? 0 : size, memory.kept, stream);
   if (s.size == 0) {
@@ -128,7 +129,7 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   if (entries < 0) {
     on.download(&entries, moved.row_offsets.data() + s.size, sizeof(entries));
   }
-  const auto count = static_cast<std::size_t>(entries);
+  const auto count = at(entries);
   moved.columns = buffer<Index>(count, memory.kept, stream);
   const bool moves_sources = s.has_sources && t.sources.size() > 0;
   moved.sources = buffer<Offset>(moves_sources ? count : 0, memory.kept, stream);

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar_words.hpp"
@@ -89,9 +90,7 @@ class counted_storage : public solve_state_storage {
 
   /// Returns the size in memory.
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {
-    return static_cast<std::size_t>(size) *
-               (sizeof(Index) + static_cast<std::size_t>(max_columns) * sizeof(Scalar)) +
-           sizeof(solve_state);
+    return at(size) * (sizeof(Index) + at(max_columns) * sizeof(Scalar)) + sizeof(solve_state);
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
@@ -138,8 +139,8 @@ class double_buffer_storage : public solve_state_storage {
   /// Returns the size in memory.
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns,
                                          std::int64_t copied_scalars = 0) {
-    return static_cast<std::size_t>(checked_product(words(size, max_columns), 2, sizeof(word))) +
-           static_cast<std::size_t>(copied_scalars) * sizeof(Scalar) + sizeof(solve_state);
+    return at(checked_product(words(size, max_columns), 2, sizeof(word))) +
+           at(copied_scalars) * sizeof(Scalar) + sizeof(solve_state);
   }
 
  private:
