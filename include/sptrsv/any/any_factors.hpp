@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "sptrsv/detail/any_solver/any_object.hpp"

@@ -2,7 +2,6 @@
 // The analyses that take their policy, the method of a factorisation, or the side at run time.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <type_traits>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"

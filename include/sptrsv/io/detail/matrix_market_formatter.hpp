@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
