@@ -20,17 +20,9 @@ void for_each_triangle_entry(const pattern_view<Index, Offset>& a, const triangl
   const auto last = static_cast<Index>(a.size - 1);
   for (std::int64_t m = 0; m < a.size; ++m) {
     for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
-      auto row = static_cast<Index>(m);
-      Index column = a.indices[e];
-      if (form.transposed) {
-        std::swap(row, column);
-      }
-      if (form.reversed) {
-        row = static_cast<Index>(last - row);
-        column = static_cast<Index>(last - column);
-      }
-      if (column <= row) {
-        visit(row, column, e);
+      const auto at = triangle_entry_of(form, last, static_cast<Index>(m), a.indices[e]);
+      if (at.column <= at.row) {
+        visit(at.row, at.column, e);
       }
     }
   }
@@ -49,8 +41,7 @@ void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form&
     if (substitution_index == column && form.unit) {
       return;  // stored diagonal entries are ignored if the diagonal is unit
     }
-    Index major = form.transposed ? column : substitution_index;
-    major = form.reversed ? static_cast<Index>(a.size - 1 - major) : major;
+    const auto major = static_cast<Index>(form.stored_major(a.size, substitution_index, column));
     Index& seen = seen_by[at(a.indices[e])];
     if (seen == major) {
       throw_pattern_fault(pattern_fault::duplicate, major, a.by_columns);

@@ -56,25 +56,6 @@ SPTRSV_HOST_DEVICE constexpr std::int64_t partial_rows_of(std::int64_t length, s
   return needed < length / max_entries ? needed : length / max_entries;
 }
 
-/// Row and column of a stored entry as substitution indices; column <= row inside the triangle.
-template <class Index>
-struct triangle_entry {
-  Index row;
-  Index column;
-};
-
-/// Returns the substitution indices of the stored entry (major, minor). `last` is size - 1.
-template <class Index>
-SPTRSV_HOST_DEVICE triangle_entry<Index> triangle_entry_of(const triangle_form& form, Index last, Index major,
-                                                           Index minor) {
-  const Index row = form.transposed ? minor : major;
-  const Index column = form.transposed ? major : minor;
-  if (form.reversed) {
-    return {static_cast<Index>(last - row), static_cast<Index>(last - column)};
-  }
-  return {row, column};
-}
-
 /// Initialises the arrays of the following kernels. Runs once per row.
 template <class Offset>
 struct start_rows {
@@ -152,14 +133,6 @@ struct scatter_entries {
   }
 };
 
-/// Records that the entry (row, column) of the system is stored twice.
-template <class Context>
-SPTRSV_DEVICE void report_duplicate(Context& ctx, report* found, const triangle_form& form, std::int64_t size,
-                                    std::int64_t row, std::int64_t column) {
-  const std::int64_t major = form.transposed ? column : row;
-  ctx.atomic_min(&found->duplicate, form.reversed ? size - 1 - major : major);
-}
-
 /// Writes the column of each sorted key and records entries that are stored twice. Runs once per key.
 template <class Index>
 struct take_columns {
@@ -176,7 +149,7 @@ struct take_columns {
     const auto column = static_cast<std::int64_t>(key % static_cast<std::uint64_t>(size));
     ctx.store(columns + k, static_cast<Index>(column));
     if (k > 0 && ctx.load_constant(keys + k - 1) == key) {
-      report_duplicate(ctx, found, form, size, row, column);
+      ctx.atomic_min(&found->duplicate, form.stored_major(size, row, column));
     }
   }
 };
@@ -220,7 +193,7 @@ struct sort_short_rows {
     ctx.store(columns + begin + before, column);
     ctx.store(sources + begin + before, source);
     if (is_repeated) {
-      report_duplicate(ctx, found, form, size, row, static_cast<std::int64_t>(column));
+      ctx.atomic_min(&found->duplicate, form.stored_major(size, row, static_cast<std::int64_t>(column)));
     }
   }
 };
