@@ -72,14 +72,7 @@ backward_error_result backward_error(const Matrix& a, const system_options& opti
   detail::check_shape<Value>(view.rows, view.columns, pattern,
                              {options.part, options.diagonal, options.operation, 1});
   detail::check_on_host(view, taker);
-  detail::check_operand<detail::host_executor>(b, view.rows, "b", taker);
-  detail::check_operand<detail::host_executor>(x, view.rows, "x", taker);
-  SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
-                 "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
-  if (view.rows > 0 && x.columns > 0) {
-    detail::check_elements(b, "b", true);
-    detail::check_elements(x, "x", true);
-  }
+  detail::check_operands<detail::host_executor>(b, x, view.rows, x.columns, taker, true);
   const detail::triangle_form form(options, pattern.by_columns);
   const auto scalar = [](const Value& v) { return detail::load_scalar(detail::as_scalar(&v)); };
   const auto row_of = [&](std::int64_t substitution_index) {

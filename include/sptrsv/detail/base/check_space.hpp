@@ -137,10 +137,11 @@ void check_elements(const dense_view<T>& v, const char* name, bool repeats) {
                  strides() + ", has elements that overlap: the leading dimension is too small");
 }
 
-/// Checks the operands of a solve of a system of `rows` rows. Returns whether they have elements.
-template <class Executor, class T>
-[[nodiscard]] bool check_operands(const dense_view<const T>& b, const dense_view<T>& x, std::int64_t rows,
-                                  std::int64_t max_rhs, const char* taker) {
+/// Checks the operands of a solve of a system of `rows` rows. Returns whether they have elements. `repeats`:
+/// whether strides of x may be 0, too.
+template <class Executor, class B, class X>
+bool check_operands(const dense_view<B>& b, const dense_view<X>& x, std::int64_t rows, std::int64_t max_rhs,
+                    const char* taker, bool repeats = false) {
   check_operand<Executor>(b, rows, "b", taker);
   check_operand<Executor>(x, rows, "x", taker);
   SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
@@ -151,7 +152,7 @@ template <class Executor, class T>
     return false;
   }
   check_elements(b, "b", true);
-  check_elements(x, "x", false);
+  check_elements(x, "x", repeats);
   return true;
 }
 
