@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/name_table.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv {
@@ -72,14 +72,10 @@ struct matrix_market_options {
 namespace detail {
 
 /// The names of the symmetries in a file.
-inline const auto& symmetry_names() {
-  static const std::vector<std::pair<const char*, mm_symmetry>> names{
-      {"general", mm_symmetry::general},
-      {"symmetric", mm_symmetry::symmetric},
-      {"skew-symmetric", mm_symmetry::skew_symmetric},
-      {"hermitian", mm_symmetry::hermitian}};
-  return names;
-}
+inline constexpr name_table<mm_symmetry, 4> symmetry_names{{{{mm_symmetry::general, "general"},
+                                                             {mm_symmetry::symmetric, "symmetric"},
+                                                             {mm_symmetry::skew_symmetric, "skew-symmetric"},
+                                                             {mm_symmetry::hermitian, "hermitian"}}}};
 
 /// Refuses types of values that the reader and the writer do not support.
 template <class Value>

@@ -181,23 +181,16 @@ class matrix_market_formatter {
     }
   }
 
-  [[nodiscard]] const char* name_of_symmetry() const {
+  void write_header(matrix_market_output& to) const {
     // The format has no real hermitian matrices.
     const bool is_symmetric = symmetry_ == mm_symmetry::hermitian && !is_complex_v<Value>;
-    const mm_symmetry written = is_symmetric ? mm_symmetry::symmetric : symmetry_;
-    const auto& names = symmetry_names();
-    return std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.second == written; })
-        ->first;
-  }
-
-  void write_header(matrix_market_output& to) const {
     std::int64_t entries = 0;
     for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
       entries += is_stored(k) ? 1 : 0;
     }
     to.append("%%MatrixMarket matrix coordinate ");
     to.append(is_complex_v<Value> ? "complex " : "real ");
-    to.append(name_of_symmetry());
+    to.append(symmetry_names.of(is_symmetric ? mm_symmetry::symmetric : symmetry_));
     to.append("\n");
     to.append(matrix_.rows, ' ');
     to.append(matrix_.cols, ' ');

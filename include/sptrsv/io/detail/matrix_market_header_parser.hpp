@@ -4,13 +4,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
+#include "sptrsv/detail/base/name_table.hpp"
 #include "sptrsv/io/detail/matrix_market_text.hpp"
 #include "sptrsv/io/detail/number.hpp"
 #include "sptrsv/io/matrix_market_types.hpp"
@@ -40,15 +40,15 @@ class matrix_market_header_parser {
 
   /// Returns the choice that the next word of the banner names. Throws `parse_error` if it is none of
   /// `choices`.
-  template <class Choice>
-  Choice choose(std::string_view& rest, const std::string& what,
-                const std::vector<std::pair<const char*, Choice>>& choices) {
+  template <class Choice, std::size_t Count>
+  Choice choose(std::string_view& rest, const std::string& what, const name_table<Choice, Count>& choices) {
     const std::string_view word = take_word(rest);
+    Choice chosen{};
+    if (choices.find(lower(word), chosen)) {
+      return chosen;
+    }
     std::string names;
-    for (const auto& [name, choice] : choices) {
-      if (lower(word) == name) {
-        return choice;
-      }
+    for (const auto& [choice, name] : choices.names) {
       names += (names.empty() ? "" : ", ") + std::string(name);
     }
     text_.fail(word.empty() ? "the banner ends before the " + what
@@ -76,19 +76,20 @@ class matrix_market_header_parser {
     if (lower(take_word(text)) != "%%matrixmarket") {
       fail_banner(line);
     }
-    is_vector_ = choose<bool>(text, "object", {{"matrix", false}, {"vector", true}});
-    header_.format =
-        is_vector_ ? choose<mm_format>(text, "format", {{"array", mm_format::array}})
-                   : choose<mm_format>(text, "format",
-                                       {{"coordinate", mm_format::coordinate}, {"array", mm_format::array}});
-    header_.field = choose<mm_field>(text, "field",
-                                     {{"real", mm_field::real},
-                                      {"double", mm_field::real},
-                                      {"integer", mm_field::integer},
-                                      {"unsigned-integer", mm_field::integer},
-                                      {"complex", mm_field::complex},
-                                      {"pattern", mm_field::pattern}});
-    header_.symmetry = choose(text, "symmetry", symmetry_names());
+    constexpr name_table<bool, 2> objects{{{{false, "matrix"}, {true, "vector"}}}};
+    constexpr name_table<mm_format, 1> of_vectors{{{{mm_format::array, "array"}}}};
+    constexpr name_table<mm_format, 2> formats{
+        {{{mm_format::coordinate, "coordinate"}, {mm_format::array, "array"}}}};
+    constexpr name_table<mm_field, 6> fields{{{{mm_field::real, "real"},
+                                               {mm_field::real, "double"},
+                                               {mm_field::integer, "integer"},
+                                               {mm_field::integer, "unsigned-integer"},
+                                               {mm_field::complex, "complex"},
+                                               {mm_field::pattern, "pattern"}}}};
+    is_vector_ = choose(text, "object", objects);
+    header_.format = is_vector_ ? choose(text, "format", of_vectors) : choose(text, "format", formats);
+    header_.field = choose(text, "field", fields);
+    header_.symmetry = choose(text, "symmetry", symmetry_names);
     text_.expect_end(text);
     if (header_.field == mm_field::pattern && header_.symmetry == mm_symmetry::skew_symmetric) {
       text_.fail("a pattern has no values, so it cannot be skew-symmetric");
