@@ -185,9 +185,8 @@ template <class Scalar>
 class pivot_divisor {
  public:
   /// Computes the reciprocal.
-  SPTRSV_HOST_DEVICE explicit pivot_divisor(Scalar pivot) : pivot_divisor(pivot, divide(one(), pivot)) {
-    safe_ = is_safe_factor(reciprocal_);
-  }
+  SPTRSV_HOST_DEVICE explicit pivot_divisor(Scalar pivot)
+      : pivot_(pivot), reciprocal_(divide(one(), pivot)), safe_(is_safe_factor(reciprocal_)) {}
   /// Returns whether a multiplication with the reciprocal may replace the division.
   SPTRSV_HOST_DEVICE bool is_safe() const { return safe_; }
   SPTRSV_HOST_DEVICE Scalar reciprocal() const { return reciprocal_; }
@@ -201,12 +200,9 @@ class pivot_divisor {
   static SPTRSV_HOST_DEVICE Scalar one() { return from_real<Scalar>(1); }
 
  private:
-  SPTRSV_HOST_DEVICE pivot_divisor(Scalar pivot, Scalar reciprocal)
-      : pivot_(pivot), reciprocal_(reciprocal) {}
-
   Scalar pivot_;
   Scalar reciprocal_;
-  bool safe_ = false;
+  bool safe_;
 };
 
 /// Returns the array of the user as an array of the kernels' scalar type. Its elements remain objects of the
