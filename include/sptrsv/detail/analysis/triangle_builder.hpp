@@ -167,7 +167,11 @@ class triangle_builder {
     t[k].partial_rows = longest_row_ > 0 ? found[k].partial_rows : -1;
     t[k].rows_are_stored_runs = ascends(found, k);
     if (!t[k].rows_are_stored_runs) {
-      sort_entries(t[k], forms_[k], report_on_device(k), found[k].entries);
+      if (t[k].longest_row <= triangle_kernels::sort_short_rows<Index, Offset>::longest_row) {
+        sort_entries_by_rows(t[k], forms_[k], report_on_device(k), found[k].entries);
+      } else {
+        sort_all_entries(t[k], forms_[k], report_on_device(k), found[k].entries);
+      }
       report sorted;
       on_.download(&sorted, report_on_device(k), sizeof(sorted));
       throw_if_any(sorted, a_.size, a_.by_columns);
@@ -201,22 +205,11 @@ class triangle_builder {
   }
   /// Returns whether all indices are in [1, size].
   bool indices_count_from_one() const {
-    const auto faults = make_buffer<std::int64_t>(1, on_, memory_.scratch);
-    on_.fill_bytes(faults.data(), 0, faults.bytes());
-    simt::find_largest(on_, a_.entries, triangle_kernels::is_not_from_one<Index>{a_.indices, a_.size},
-                       faults.data());
-    std::int64_t found = 0;
-    on_.download(&found, faults.data(), sizeof(found));
-    return found == 0;
+    const auto flag = make_buffer<std::uint32_t>(1, on_, memory_.scratch);
+    return !simt::any_of(on_, a_.entries, triangle_kernels::is_not_from_one<Index>{a_.indices, a_.size},
+                         flag.data());
   }
 
-  void sort_entries(triangle& t, const triangle_form& form, report* faults, std::int64_t entries) const {
-    if (t.longest_row <= triangle_kernels::sort_short_rows<Index, Offset>::longest_row) {
-      sort_entries_by_rows(t, form, faults, entries);
-    } else {
-      sort_all_entries(t, form, faults, entries);
-    }
-  }
   /// Writes the entries in any order within their rows, and sorts each row on its own.
   void sort_entries_by_rows(triangle& t, const triangle_form& form, report* faults,
                             std::int64_t entries) const {

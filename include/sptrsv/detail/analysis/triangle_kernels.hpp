@@ -198,16 +198,16 @@ struct sort_short_rows {
   }
 };
 
-/// Returns 1 if an index is not in [1, size], the range of indices that count from 1; otherwise 0.
+/// Returns whether an index is not in [1, size], the range of indices that count from 1.
 template <class Index>
 struct is_not_from_one {
   const Index* indices;
   std::int64_t size;
 
   template <class Context>
-  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t e) const {
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t e) const {
     const auto index = static_cast<std::int64_t>(ctx.load_constant(indices + e));
-    return index >= 1 && index <= size ? 0 : 1;
+    return index < 1 || index > size;
   }
 };
 

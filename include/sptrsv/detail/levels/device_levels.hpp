@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -97,9 +96,13 @@ std::array<row_levels<Index>, N> levels_of_rows(
     simt::for_each(on, sizes[k], levels.start(k, searches[k].state));
   }
   levels.launch(searches);
-  typename searches_type::results found[N];
+  level_search found[2 * N];
   on.download(found, states.data(), sizeof(found));
-  auto optional = levels.finish(triangles, found);
+  std::array<const level_search*, N> results;
+  for (std::size_t k = 0; k < N; ++k) {
+    results[k] = found + 2 * k;
+  }
+  auto optional = levels.finish(triangles, results);
   std::array<row_levels<Index>, N> made;
   std::transform(optional.begin(), optional.end(), made.begin(), [](auto& of) { return std::move(*of); });
   return made;
@@ -189,7 +192,7 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
   const auto found = builder.read_reports();
   builder.expect_sound(found);
   std::array<const device_triangle<Index, Offset>*, N> searched{};
-  typename searches_type::results results[N];
+  std::array<const level_search*, N> results{};
   for (std::size_t k = 0; k < N; ++k) {
     if (builder.ascends(found, k)) {
       t[k].columns.shrink(at(found[k].entries));
@@ -197,7 +200,7 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
     }
     builder.complete(t, found, k);
     searched[k] = builder.ascends(found, k) && found[k].longest_row <= limits.longest_whole ? &t[k] : nullptr;
-    std::copy(std::begin(found[k].searches), std::end(found[k].searches), results[k]);
+    results[k] = found[k].searches;
   }
   auto of_rows = levels.finish(searched, results);
   for (std::size_t k = 0; k < N; ++k) {

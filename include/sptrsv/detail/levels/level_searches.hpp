@@ -157,12 +157,12 @@ class level_searches {
     }
   }
 
-  /// What the two searches of a triangle have found, in host memory.
-  using results = level_search[2];
-  /// Returns the levels of the triangles. A search that was given up is repeated on the host, which
-  /// synchronises. `triangles`: null for one whose search was not to run, which gets no levels.
+  /// Returns the levels of the triangles. `found`: by triangle, what its two searches have found, in host
+  /// memory. A search that was given up is repeated on the host, which synchronises. `triangles`: null for
+  /// one whose search was not to run, which gets no levels.
   std::array<std::optional<row_levels<Index>>, N> finish(
-      const std::array<const device_triangle<Index, Offset>*, N>& triangles, const results (&found)[N]) {
+      const std::array<const device_triangle<Index, Offset>*, N>& triangles,
+      const std::array<const level_search*, N>& found) {
     std::int64_t entries = 0;
     for (std::size_t k = 0; k < N; ++k) {
       if (triangles[k] != nullptr) {
@@ -196,7 +196,8 @@ class level_searches {
     std::unique_ptr<Index[]> on_host;  ///< by row: its level
 
     /// Takes what was found, and copies the triangle to the host if a search was given up.
-    void take_results(const device_triangle<Index, Offset>& t, const results& found, const Executor& on) {
+    void take_results(const device_triangle<Index, Offset>& t, const level_search* found,
+                      const Executor& on) {
       levels.count = found[0].levels;
       levels.count_of_blocks = found[1].levels;
       is_given_up = found[0].given_up != 0;
