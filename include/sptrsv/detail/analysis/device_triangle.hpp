@@ -35,20 +35,6 @@ struct device_triangle {
   }
 };
 
-/// Returns a copy of the triangle that is allocated from `to`.
-template <class Index, class Offset, class Executor>
-device_triangle<Index, Offset> copy_of(const device_triangle<Index, Offset>& from, const Executor& on,
-                                       memory_resource& to) {
-  return {from.size,
-          from.longest_row,
-          from.partial_rows,
-          from.rows_are_stored_runs,
-          copy_of(from.row_offsets, on, to),
-          copy_of(from.columns, on, to),
-          copy_of(from.sources, on, to),
-          copy_of(from.diagonal_sources, on, to)};
-}
-
 /// Addresses the stored entries of a row relative to its diagonal entry: entry 0 is the diagonal entry,
 /// entries 1, 2, ... follow in the direction away from it.
 template <class Offset>
