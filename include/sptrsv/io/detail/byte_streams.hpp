@@ -51,22 +51,20 @@ inline byte_source source_of(std::istream& stream) {
   }};
 }
 
-/// Throws errc::io_error with the text of errno.
-[[noreturn]] inline void fail_on_file(const char* doing, const std::string& path) {
+/// Throws errc::io_error with the text of errno unless a call on a file has succeeded.
+inline void check_file(bool succeeded, const char* doing, const std::string& path) {
   const int code = errno;
-  throw error(errc::io_error,
-              std::string(doing) + " '" + path + "' failed: " + std::generic_category().message(code));
+  SPTRSV_EXPECTS(succeeded, errc::io_error,
+                 std::string(doing) + " '" + path + "' failed: " + std::generic_category().message(code));
 }
 /// Closes a file.
 struct file_closer {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
-/// Returns the owner of a file that is opened. Throws as fail_on_file().
+/// Returns the owner of a file that is opened. Throws as check_file().
 inline std::unique_ptr<std::FILE, file_closer> open_file(const std::string& path, const char* mode) {
   std::unique_ptr<std::FILE, file_closer> file(std::fopen(path.c_str(), mode));
-  if (file == nullptr) {
-    fail_on_file("opening", path);
-  }
+  check_file(file != nullptr, "opening", path);
   return file;
 }
 
@@ -84,9 +82,7 @@ inline byte_source source_of(const std::string& path) {
   }
   made.read = [file, path](char* to, std::size_t capacity) {
     const std::size_t count = std::fread(to, 1, capacity, file.get());
-    if (count < capacity && std::ferror(file.get()) != 0) {
-      fail_on_file("reading", path);
-    }
+    check_file(count == capacity || std::ferror(file.get()) == 0, "reading", path);
     return count;
   };
   return made;
@@ -240,15 +236,10 @@ inline byte_sink sink_of(const std::string& path) {
 #endif
   }
   const auto file = std::make_shared<std::unique_ptr<std::FILE, file_closer>>(open_file(path, "wb"));
-  const auto check = [path](bool succeeded, const char* doing) {
-    if (!succeeded) {
-      fail_on_file(doing, path);
-    }
-  };
-  return {[file, check](std::string_view text) {
-            check(std::fwrite(text.data(), 1, text.size(), file->get()) == text.size(), "writing");
+  return {[file, path](std::string_view text) {
+            check_file(std::fwrite(text.data(), 1, text.size(), file->get()) == text.size(), "writing", path);
           },
-          [file, check] { check(std::fclose(file->release()) == 0, "closing"); }};
+          [file, path] { check_file(std::fclose(file->release()) == 0, "closing", path); }};
 }
 
 }  // namespace sptrsv::detail
