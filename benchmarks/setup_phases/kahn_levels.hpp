@@ -106,7 +106,7 @@ struct find_level {
     const Offset end = ctx.load_constant(p.ib + i + 1);
     for (Offset j = ctx.load_constant(p.ib + i) + warp.rank(); j < end; j += 32) {
       const Index row = ctx.load_constant(p.jb + j);
-      if (ctx.atomic_sub(p.dp + row, Index{1}) == 1) {
+      if (ctx.atomic_add(p.dp + row, Index{-1}) == 1) {
         ctx.store(p.jlev + ctx.atomic_add(p.last, Index{1}), row);
       }
     }

@@ -198,11 +198,6 @@ class context {
         p, value, [](T old, T v) { return static_cast<T>(old + v); }, "atomic_add");
   }
   template <class T>
-  T atomic_sub(T* p, std::common_type_t<T> value) {
-    return atomic<T>(
-        p, value, [](T old, T v) { return static_cast<T>(old - v); }, "atomic_sub");
-  }
-  template <class T>
   T atomic_min(T* p, std::common_type_t<T> value) {
     return atomic<T>(
         p, value, [](T old, T v) { return std::min(old, v); }, "atomic_min");

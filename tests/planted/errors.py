@@ -1025,7 +1025,7 @@ ERRORS = (
         "tail",
         "analysis",
         Edit(
-            D + "analysis/triangle_kernels.hpp",
+            D + "analysis/for_each_entry.hpp",
             "ahead < rows",
             "ahead + 1 < rows",
         ),

@@ -59,16 +59,11 @@ class batch_holder final : public object_holder<Batch, held_batch<typename Batch
 /// @tparam Offset signed integer type of the row (column) offsets of the matrix.
 /// @tparam Stream stream type of the functions: cudaStream_t. Batches on the host ignore the stream.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle>
-class any_batch : detail::any_object<detail::held_batch<Value, Stream>> {
-  using base = detail::any_object<detail::held_batch<Value, Stream>>;
+class any_batch : public detail::any_object<detail::held_batch<Value, Stream>, Value, Index, Offset> {
+  using base = detail::any_object<detail::held_batch<Value, Stream>, Value, Index, Offset>;
   using base::held;
 
  public:
-  using value_type = Value;    ///< type of the values of the matrices, b and x
-  using index_type = Index;    ///< type of indices
-  using offset_type = Offset;  ///< type of offsets
-  using stream_type = Stream;  ///< type of streams
-
   /// Takes a batched_solver.
   template <class Batch,
             class = std::enable_if_t<!std::is_same_v<std::decay_t<Batch>, any_batch> &&
@@ -88,14 +83,8 @@ class any_batch : detail::any_object<detail::held_batch<Value, Stream>> {
   void solve(batch_view<const Value> b, batch_view<Value> x, Value alpha, Stream stream = {}) {
     held().solve(b, x, alpha, stream);
   }
-  /// Returns what the last solve met; as batched_solver::status. On the host `growth` is possible.
-  [[nodiscard]] batch_status status(Stream stream = {}) { return held().status(stream); }
-  /// Returns what the analysis decided and how much memory the solver holds; as batched_solver::info.
-  [[nodiscard]] solver_info info() const { return held().info(); }
   /// Returns the number of systems. Throws errc::invalid_argument if the object was moved from.
   [[nodiscard]] std::int64_t systems() const { return held().systems(); }
-  /// Returns the number of rows of each system. Throws errc::invalid_argument if the object was moved from.
-  [[nodiscard]] std::int64_t rows() const { return held().rows(); }
   /// Returns the largest number of right-hand sides of one solve, for each system. Throws
   /// errc::invalid_argument if the object was moved from.
   [[nodiscard]] std::int64_t max_rhs() const { return held().max_rhs(); }

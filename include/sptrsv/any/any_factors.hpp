@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "sptrsv/detail/any_solver/any_object.hpp"
@@ -24,20 +23,17 @@ struct held_factors : held_object<factors_info, Stream> {
   virtual void update_values(span<const Value> values, Stream stream) = 0;
   virtual void update_values(span<const Value> first_values, span<const Value> second_values,
                              Stream stream) = 0;
-  virtual void apply(bool transposed, dense_view<const Value> b, dense_view<Value> x, Stream stream) = 0;
-  virtual void apply(bool transposed, dense_view<const Value> b, dense_view<Value> x, held_workspace& scratch,
-                     Stream stream) const = 0;
-  virtual std::unique_ptr<held_workspace> make_workspace(Stream stream, memory_resource* resource) const = 0;
-  virtual solve_status status_of(held_workspace& scratch, Stream stream) const = 0;
+  virtual void apply(bool transposed, dense_view<const Value> b, dense_view<Value> x, held_workspace* scratch,
+                     Stream stream) = 0;
   virtual std::int64_t max_rhs() const noexcept = 0;
 };
 
 /// The held_factors of a type of factors.
 template <class Factors, class Stream>
 class factors_holder final
-    : public workspaces_holder<Factors, held_factors<typename Factors::value_type, Stream>> {
+    : public object_holder<Factors, held_factors<typename Factors::value_type, Stream>> {
   using value = typename Factors::value_type;
-  using base = workspaces_holder<Factors, held_factors<value, Stream>>;
+  using base = object_holder<Factors, held_factors<value, Stream>>;
   using base::object_;
   using base::own;
 
@@ -51,13 +47,14 @@ class factors_holder final
                      Stream stream) override {
     object_.update_values(first_values, second_values, own(stream));
   }
-  void apply(bool transposed, dense_view<const value> b, dense_view<value> x, Stream stream) override {
-    transposed ? object_.apply_transpose(b, x, own(stream)) : object_.apply(b, x, own(stream));
-  }
-  void apply(bool transposed, dense_view<const value> b, dense_view<value> x, held_workspace& scratch,
-             Stream stream) const override {
-    transposed ? object_.apply_transpose(b, x, own(scratch), own(stream))
-               : object_.apply(b, x, own(scratch), own(stream));
+  void apply(bool transposed, dense_view<const value> b, dense_view<value> x, held_workspace* scratch,
+             Stream stream) override {
+    if (scratch == nullptr) {
+      transposed ? object_.apply_transpose(b, x, own(stream)) : object_.apply(b, x, own(stream));
+    } else {
+      transposed ? object_.apply_transpose(b, x, own(*scratch), own(stream))
+                 : object_.apply(b, x, own(*scratch), own(stream));
+    }
   }
   std::int64_t max_rhs() const noexcept override { return object_.max_rhs(); }
 };
@@ -73,17 +70,12 @@ class factors_holder final
 /// @tparam Offset signed integer type of the row (column) offsets of the matrix.
 /// @tparam Stream stream type of the functions: cudaStream_t. Factors of host policies ignore the stream.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle>
-class any_factors : detail::any_object<detail::held_factors<Value, Stream>> {
-  using base = detail::any_object<detail::held_factors<Value, Stream>>;
+class any_factors : public detail::any_object<detail::held_factors<Value, Stream>, Value, Index, Offset> {
+  using base = detail::any_object<detail::held_factors<Value, Stream>, Value, Index, Offset>;
   using base::checked;
   using base::held;
 
  public:
-  using value_type = Value;    ///< type of the values of the factors, b and x
-  using index_type = Index;    ///< type of indices
-  using offset_type = Offset;  ///< type of offsets
-  using stream_type = Stream;  ///< type of streams
-
   /// Scratch memory of one application in flight, as factors::workspace.
   using workspace = detail::any_workspace;
 
@@ -105,7 +97,7 @@ class any_factors : detail::any_object<detail::held_factors<Value, Stream>> {
 
   /// Solves A x = b on the object's own workspace; as factors::apply.
   void apply(dense_view<const Value> b, dense_view<Value> x, Stream stream = {}) {
-    held().apply(false, b, x, stream);
+    held().apply(false, b, x, nullptr, stream);
   }
   /// Solves A x = b; as factors::apply.
   void apply(dense_view<const Value> b, dense_view<Value> x, workspace& scratch, Stream stream = {}) const {
@@ -113,7 +105,7 @@ class any_factors : detail::any_object<detail::held_factors<Value, Stream>> {
   }
   /// Solves op(A) x = b on the object's own workspace; as factors::apply_transpose.
   void apply_transpose(dense_view<const Value> b, dense_view<Value> x, Stream stream = {}) {
-    held().apply(true, b, x, stream);
+    held().apply(true, b, x, nullptr, stream);
   }
   /// Solves op(A) x = b; as factors::apply_transpose.
   void apply_transpose(dense_view<const Value> b, dense_view<Value> x, workspace& scratch,
@@ -126,17 +118,12 @@ class any_factors : detail::any_object<detail::held_factors<Value, Stream>> {
     return base::workspace_of(stream, resource);
   }
 
-  /// Returns what the last application on the object's own workspace met; as factors::status.
-  [[nodiscard]] factors_status status(Stream stream = {}) { return held().status(stream); }
+  using base::status;
   /// Returns what the last application on `scratch` met; as factors::status.
   [[nodiscard]] factors_status status(workspace& scratch, Stream stream = {}) const {
-    return held().status_of(checked(scratch), stream);
+    return held().status(checked(scratch), stream);
   }
 
-  /// Returns what the analysis decided for each factor, and how much memory the object holds.
-  [[nodiscard]] factors_info info() const { return held().info(); }
-  /// Returns the number of rows of the system. Throws errc::invalid_argument if the object was moved from.
-  [[nodiscard]] std::int64_t rows() const { return held().rows(); }
   /// Returns the largest number of right-hand sides of one application. Throws errc::invalid_argument if the
   /// object was moved from.
   [[nodiscard]] std::int64_t max_rhs() const { return held().max_rhs(); }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "sptrsv/detail/any_solver/any_object.hpp"
@@ -67,16 +66,13 @@ class incomplete_holder final : public object_holder<Factorization, held_of<Fact
 /// @tparam Offset signed integer type of the row (column) offsets of the matrix.
 /// @tparam Stream stream type of the functions: cudaStream_t. Factorisations on the host ignore the stream.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle>
-class any_incomplete : detail::any_object<detail::held_incomplete<Value, Index, Offset, Stream>> {
-  using base = detail::any_object<detail::held_incomplete<Value, Index, Offset, Stream>>;
+class any_incomplete
+    : public detail::any_object<detail::held_incomplete<Value, Index, Offset, Stream>, Value, Index, Offset> {
+  using base =
+      detail::any_object<detail::held_incomplete<Value, Index, Offset, Stream>, Value, Index, Offset>;
   using base::held;
 
  public:
-  using value_type = Value;    ///< type of the values
-  using index_type = Index;    ///< type of indices
-  using offset_type = Offset;  ///< type of offsets
-  using stream_type = Stream;  ///< type of streams
-
   /// Takes a factorisation.
   template <incomplete_method Method, class FactorizationStream, class Tuning>
   any_incomplete(incomplete_factorization<Method, Value, Index, Offset, FactorizationStream, Tuning>&& from)
@@ -102,12 +98,6 @@ class any_incomplete : detail::any_object<detail::held_incomplete<Value, Index, 
   [[nodiscard]] auto view(const Matrix& a) const {
     return held().view(detail::view_of(a));
   }
-  /// Returns what the last factorisation met; as incomplete_factorization::status.
-  [[nodiscard]] factor_status status(Stream stream = {}) const { return held().status(stream); }
-  /// Returns sizes, and the memory that the object holds.
-  [[nodiscard]] incomplete_info info() const { return held().info(); }
-  /// Returns the number of rows. Throws errc::invalid_argument if the object was moved from.
-  [[nodiscard]] std::int64_t rows() const { return held().rows(); }
 };
 
 }  // namespace sptrsv

@@ -54,39 +54,30 @@ using this_build = device_build;
 using this_build = host_build;
 #endif
 
-// The results of the analyses of a matrix with a type of views.
-template <class View>
-using any_solver_of =
-    any_solver<typename View::value_type, typename View::index_type, typename View::offset_type>;
-template <class View>
-using any_factors_of =
-    any_factors<typename View::value_type, typename View::index_type, typename View::offset_type>;
-template <class View>
-using any_incomplete_of =
-    any_incomplete<typename View::value_type, typename View::index_type, typename View::offset_type>;
-template <class View>
-using any_batch_of =
-    any_batch<typename View::value_type, typename View::index_type, typename View::offset_type>;
+/// The class any_* for a matrix with a type of views.
+template <template <class, class, class, class> class Any, class View>
+using any_of =
+    Any<typename View::value_type, typename View::index_type, typename View::offset_type, stream_handle>;
 template <class View>
 using factors_options_of = factors_options<typename View::value_type, typename View::index_type>;
 
 // The definitions are in detail/any_solver/analyze.hpp, or in the compiled library.
 template <class Build, class View>
-any_solver_of<View> analyze_any(const any_policy& policy, const View& a, const system_options& options,
-                                stream_handle stream, memory_resource* resource);
+any_of<any_solver, View> analyze_any(const any_policy& policy, const View& a, const system_options& options,
+                                     stream_handle stream, memory_resource* resource);
 /// `second` is null if both factors are stored in `first`.
 template <class Build, class View>
-any_factors_of<View> analyze_any_factors(const any_policy& policy, const View& first, const View* second,
-                                         const factors_options_of<View>& options, stream_handle stream,
-                                         memory_resource* resource);
+any_of<any_factors, View> analyze_any_factors(const any_policy& policy, const View& first, const View* second,
+                                              const factors_options_of<View>& options, stream_handle stream,
+                                              memory_resource* resource);
 template <class Build, class View>
-any_incomplete_of<View> analyze_any_incomplete(incomplete_method method, const View& a,
-                                               const incomplete_options& options, stream_handle stream,
-                                               memory_resource* resource);
+any_of<any_incomplete, View> analyze_any_incomplete(incomplete_method method, const View& a,
+                                                    const incomplete_options& options, stream_handle stream,
+                                                    memory_resource* resource);
 template <class Build, class View>
-any_batch_of<View> analyze_any_batch(const View& a, span<const typename View::value_type> values,
-                                     const batch_options& batch, const system_options& options,
-                                     stream_handle stream, memory_resource* resource);
+any_of<any_batch, View> analyze_any_batch(const View& a, span<const typename View::value_type> values,
+                                          const batch_options& batch, const system_options& options,
+                                          stream_handle stream, memory_resource* resource);
 template <class Build>
 std::vector<std::string> any_policy_names();
 
@@ -130,12 +121,10 @@ auto analyze(const any_policy& policy, const Matrix& a, const system_options& op
 /// Analyses factors that are stored in one matrix for a policy that is chosen at run time; otherwise as
 /// analyze_factors with a policy (sptrsv/factors.hpp).
 ///
-/// @param policy the policy: a text converts to it.
+/// @param policy, stream, resource as in analyze.
 /// @param a csr_view, csc_view or owning matrix that holds both factors, in the memory space that the policy
 ///   works in.
 /// @param options how the factors, permutations and scalings make up the system.
-/// @param stream the stream of the analysis; host policies ignore it.
-/// @param resource source of memory; null: the default of the policy's side.
 /// @return the factors, an `any_factors<Value, Index, Offset>` of the types of the matrix.
 /// @throws error as analyze with a policy that is chosen at run time, and as analyze_factors with a policy.
 template <class Matrix, class Build = detail::this_build, class View = typename Matrix::view_type>
@@ -149,13 +138,9 @@ auto analyze_factors(
 }
 /// Analyses factors that are stored in two matrices; otherwise as the other overload.
 ///
-/// @param policy the policy: a text converts to it.
 /// @param first the matrix of F_1.
 /// @param second the matrix of F_2, of the same size and types, and stored alike: both by rows or both by
 ///   columns.
-/// @param options how the factors, permutations and scalings make up the system.
-/// @param stream the stream of the analysis; host policies ignore it.
-/// @param resource source of memory; null: the default of the policy's side.
 template <class First, class Second, class Build = detail::this_build, class View = typename First::view_type,
           class = typename Second::view_type>
 auto analyze_factors(
@@ -176,8 +161,7 @@ auto analyze_factors(
 /// @param a csr_view, csc_view or owning matrix. In device memory it is factorised on the device, in host
 ///   memory on the host.
 /// @param options what the factorisation does to pivots, and the level of fill.
-/// @param stream the stream of the analysis; the host ignores it.
-/// @param resource source of memory; null: the default of the side of the matrix.
+/// @param stream, resource as in analyze.
 /// @return the factorisation, an `any_incomplete<Value, Index, Offset>` of the types of the matrix.
 template <class Matrix, class Build = detail::this_build>
 auto analyze_incomplete(incomplete_method method, const Matrix& a, const incomplete_options& options = {},
@@ -193,8 +177,7 @@ auto analyze_incomplete(incomplete_method method, const Matrix& a, const incompl
 /// @param values the values of all systems, in the memory space of the matrix.
 /// @param batch the number of systems, and the distance between their values.
 /// @param options the triangle, the operation, and the largest number of right-hand sides, of all systems.
-/// @param stream the stream of the analysis; the host ignores it.
-/// @param resource source of memory; null: the default of the side of the matrix.
+/// @param stream, resource as in analyze.
 /// @return the batch, an `any_batch<Value, Index, Offset>` of the types of the matrix.
 /// @throws error as analyze_batch. The size of a system is not limited on the host.
 template <class Matrix, class Build = detail::this_build, class View = typename Matrix::view_type>

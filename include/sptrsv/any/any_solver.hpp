@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "sptrsv/detail/any_solver/any_object.hpp"
@@ -22,20 +21,16 @@ struct held_solver : held_object<solver_info, Stream> {
   static constexpr const char* name = "solver";
 
   virtual void update_values(span<const Value> values, Stream stream) = 0;
-  virtual void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha, Stream stream) = 0;
-  virtual void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha, held_workspace& scratch,
-                     Stream stream) const = 0;
-  virtual std::unique_ptr<held_workspace> make_workspace(Stream stream, memory_resource* resource) const = 0;
-  virtual solve_status status_of(held_workspace& scratch, Stream stream) const = 0;
+  virtual void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha, held_workspace* scratch,
+                     Stream stream) = 0;
   virtual std::int64_t max_rhs() const noexcept = 0;
 };
 
 /// The held_solver of a type of solvers.
 template <class Solver, class Stream>
-class solver_holder final
-    : public workspaces_holder<Solver, held_solver<typename Solver::value_type, Stream>> {
+class solver_holder final : public object_holder<Solver, held_solver<typename Solver::value_type, Stream>> {
   using value = typename Solver::value_type;
-  using base = workspaces_holder<Solver, held_solver<value, Stream>>;
+  using base = object_holder<Solver, held_solver<value, Stream>>;
   using base::object_;
   using base::own;
 
@@ -45,12 +40,10 @@ class solver_holder final
   void update_values(span<const value> values, Stream stream) override {
     object_.update_values(values, own(stream));
   }
-  void solve(dense_view<const value> b, dense_view<value> x, value alpha, Stream stream) override {
-    object_.solve(b, x, alpha, own(stream));
-  }
-  void solve(dense_view<const value> b, dense_view<value> x, value alpha, held_workspace& scratch,
-             Stream stream) const override {
-    object_.solve(b, x, alpha, own(scratch), own(stream));
+  void solve(dense_view<const value> b, dense_view<value> x, value alpha, held_workspace* scratch,
+             Stream stream) override {
+    scratch == nullptr ? object_.solve(b, x, alpha, own(stream))
+                       : object_.solve(b, x, alpha, own(*scratch), own(stream));
   }
   std::int64_t max_rhs() const noexcept override { return object_.max_rhs(); }
 };
@@ -66,17 +59,12 @@ class solver_holder final
 /// @tparam Offset signed integer type of the row (column) offsets of the matrix.
 /// @tparam Stream stream type of the functions: cudaStream_t. Solvers of host policies ignore the stream.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle>
-class any_solver : detail::any_object<detail::held_solver<Value, Stream>> {
-  using base = detail::any_object<detail::held_solver<Value, Stream>>;
+class any_solver : public detail::any_object<detail::held_solver<Value, Stream>, Value, Index, Offset> {
+  using base = detail::any_object<detail::held_solver<Value, Stream>, Value, Index, Offset>;
   using base::checked;
   using base::held;
 
  public:
-  using value_type = Value;    ///< type of the values of the matrix, b and x
-  using index_type = Index;    ///< type of indices
-  using offset_type = Offset;  ///< type of offsets
-  using stream_type = Stream;  ///< type of streams
-
   /// Scratch memory of one solve in flight, as solver::workspace.
   using workspace = detail::any_workspace;
 
@@ -94,11 +82,11 @@ class any_solver : detail::any_object<detail::held_solver<Value, Stream>> {
 
   /// Solves op(T) x = b on the solver's own workspace; as solver::solve.
   void solve(dense_view<const Value> b, dense_view<Value> x, Stream stream = {}) {
-    held().solve(b, x, Value(1), stream);
+    held().solve(b, x, Value(1), nullptr, stream);
   }
   /// Solves op(T) x = alpha b on the solver's own workspace; as solver::solve.
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha, Stream stream = {}) {
-    held().solve(b, x, alpha, stream);
+    held().solve(b, x, alpha, nullptr, stream);
   }
   /// Solves op(T) x = alpha b; as solver::solve.
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha, workspace& scratch,
@@ -111,17 +99,12 @@ class any_solver : detail::any_object<detail::held_solver<Value, Stream>> {
     return base::workspace_of(stream, resource);
   }
 
-  /// Returns what the last solve on the solver's own workspace met; as solver::status.
-  [[nodiscard]] solve_status status(Stream stream = {}) { return held().status(stream); }
+  using base::status;
   /// Returns what the last solve on `scratch` met; as solver::status.
   [[nodiscard]] solve_status status(workspace& scratch, Stream stream = {}) const {
-    return held().status_of(checked(scratch), stream);
+    return held().status(checked(scratch), stream);
   }
 
-  /// Returns what the analysis decided and how much memory the solver holds; as solver::info.
-  [[nodiscard]] solver_info info() const { return held().info(); }
-  /// Returns the number of rows of the system. Throws errc::invalid_argument if the solver was moved from.
-  [[nodiscard]] std::int64_t rows() const { return held().rows(); }
   /// Returns the largest number of right-hand sides of one solve. Throws errc::invalid_argument if the solver
   /// was moved from.
   [[nodiscard]] std::int64_t max_rhs() const { return held().max_rhs(); }

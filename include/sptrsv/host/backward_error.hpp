@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -36,26 +37,15 @@ namespace detail {
 template <class Real>
 using wide_t = std::conditional_t<std::is_same_v<Real, float>, double, long double>;
 
-/// A real or complex number of a wider type.
+/// Returns a real or complex number in a wider type.
 template <class Real>
-struct wide_parts {
-  wide_t<Real> re;
-  wide_t<Real> im;
-
-  explicit wide_parts(Real v) : re(v), im(0) {}
-  explicit wide_parts(cplx<Real> v) : re(v.re), im(v.im) {}
-  [[nodiscard]] wide_t<Real> size() const { return im == 0 ? std::fabs(re) : std::hypot(re, im); }
-  [[nodiscard]] wide_parts times(const wide_parts& other) const {
-    wide_parts product(Real{});
-    product.re = re * other.re - im * other.im;
-    product.im = re * other.im + im * other.re;
-    return product;
-  }
-  void subtract(const wide_parts& other) {
-    re -= other.re;
-    im -= other.im;
-  }
-};
+std::complex<wide_t<Real>> widened(Real v) {
+  return {v};
+}
+template <class Real>
+std::complex<wide_t<Real>> widened(cplx<Real> v) {
+  return {v.re, v.im};
+}
 
 }  // namespace detail
 
@@ -75,21 +65,14 @@ backward_error_result backward_error(const Matrix& a, const system_options& opti
                                      dense_view<const detail::identity_t<Value>> x,
                                      detail::identity_t<Value> alpha = Value(1)) {
   using real = detail::real_t<Value>;
-  using wide = detail::wide_parts<real>;
+  using wide = std::complex<detail::wide_t<real>>;
   const auto view = detail::view_of(a);
   const auto pattern = detail::pattern_of(view);
   const auto taker = "backward_error";
   detail::check_shape<Value>(view.rows, view.columns, pattern,
                              {options.part, options.diagonal, options.operation, 1});
   detail::check_on_host(view, taker);
-  detail::check_operand<detail::host_executor>(b, view.rows, "b", taker);
-  detail::check_operand<detail::host_executor>(x, view.rows, "x", taker);
-  SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
-                 "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
-  if (view.rows > 0 && x.columns > 0) {
-    detail::check_elements(b, "b", true);
-    detail::check_elements(x, "x", true);
-  }
+  detail::check_operands<detail::host_executor>(b, x, view.rows, x.columns, taker, true);
   const detail::triangle_form form(options, pattern.by_columns);
   const auto scalar = [](const Value& v) { return detail::load_scalar(detail::as_scalar(&v)); };
   const auto row_of = [&](std::int64_t substitution_index) {
@@ -98,37 +81,37 @@ backward_error_result backward_error(const Matrix& a, const system_options& opti
 
   std::vector<wide> residual;
   std::vector<detail::wide_t<real>> size;
-  std::vector<std::int64_t> length(static_cast<std::size_t>(view.rows), 0);
+  std::vector<std::int64_t> length(detail::at(view.rows), 0);
   backward_error_result result;
   for (std::int64_t k = 0; k < x.columns; ++k) {
     residual.clear();
     size.clear();
     const auto x_at = [&](std::int64_t row) {
-      return wide(scalar(x.data[row * x.row_stride + k * x.column_stride]));
+      return detail::widened(scalar(x.data[row * x.row_stride + k * x.column_stride]));
     };
     for (std::int64_t i = 0; i < view.rows; ++i) {
-      residual.push_back(
-          wide(scalar(alpha)).times(wide(scalar(b.data[i * b.row_stride + k * b.column_stride]))));
-      size.push_back(residual.back().size());
+      residual.push_back(detail::widened(scalar(alpha)) *
+                         detail::widened(scalar(b.data[i * b.row_stride + k * b.column_stride])));
+      size.push_back(std::abs(residual.back()));
     }
     const auto add = [&](std::int64_t row, const wide& entry, std::int64_t column) {
-      const wide term = entry.times(x_at(column));
-      residual[detail::at(row)].subtract(term);
-      size[detail::at(row)] += entry.size() * x_at(column).size();
+      residual[detail::at(row)] -= entry * x_at(column);
+      size[detail::at(row)] += std::abs(entry) * std::abs(x_at(column));
     };
     detail::for_each_triangle_entry(
         pattern, form, [&](auto row, auto column, auto e) {  // both by substitution index
           if (row != column || !form.unit) {
             const auto value = scalar(view.values[e]);
-            add(row_of(row), wide(form.conjugated ? detail::conjugate(value) : value), row_of(column));
+            add(row_of(row), detail::widened(form.conjugated ? detail::conjugate(value) : value),
+                row_of(column));
           }
           length[detail::at(row)] += k == 0 && row != column ? 1 : 0;
         });
     for (std::int64_t i = 0; form.unit && i < view.rows; ++i) {
-      add(i, wide(real{1}), i);
+      add(i, wide(1), i);
     }
     for (std::size_t i = 0; i < residual.size(); ++i) {
-      const auto missed = residual[i].size();
+      const auto missed = std::abs(residual[i]);
       const double error = missed == 0 ? 0.0 : static_cast<double>(missed / size[i]);
       result.error =
           std::isfinite(error) ? std::max(result.error, error) : std::numeric_limits<double>::infinity();

@@ -21,7 +21,6 @@
 #endif
 
 #include <algorithm>
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>

@@ -12,8 +12,7 @@
 #include <utility>
 
 #include "sptrsv/error.hpp"
-#include "sptrsv/io/detail/byte_sink.hpp"
-#include "sptrsv/io/detail/byte_source.hpp"
+#include "sptrsv/io/detail/byte_streams.hpp"
 #include "sptrsv/io/detail/matrix_market_entry_parser.hpp"
 #include "sptrsv/io/detail/matrix_market_formatter.hpp"
 #include "sptrsv/io/detail/matrix_market_header_parser.hpp"

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <type_traits>
-#include <utility>
 #include <vector>
+
+#include "sptrsv/detail/base/name_table.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv {
 
@@ -69,21 +71,11 @@ struct matrix_market_options {
 
 namespace detail {
 
-/// Whether a type is a std::complex.
-template <class Value>
-struct is_complex : std::false_type {};
-template <class Real>
-struct is_complex<std::complex<Real>> : std::true_type {};
-
 /// The names of the symmetries in a file.
-inline const auto& symmetry_names() {
-  static const std::vector<std::pair<const char*, mm_symmetry>> names{
-      {"general", mm_symmetry::general},
-      {"symmetric", mm_symmetry::symmetric},
-      {"skew-symmetric", mm_symmetry::skew_symmetric},
-      {"hermitian", mm_symmetry::hermitian}};
-  return names;
-}
+inline constexpr name_table<mm_symmetry, 4> symmetry_names{{{{mm_symmetry::general, "general"},
+                                                             {mm_symmetry::symmetric, "symmetric"},
+                                                             {mm_symmetry::skew_symmetric, "skew-symmetric"},
+                                                             {mm_symmetry::hermitian, "hermitian"}}}};
 
 /// Refuses types of values that the reader and the writer do not support.
 template <class Value>
@@ -99,11 +91,22 @@ Value mirrored(const Value& value, mm_symmetry symmetry) {
   if (symmetry == mm_symmetry::skew_symmetric) {
     return -value;
   }
-  if constexpr (is_complex<Value>::value) {
+  if constexpr (is_complex_v<Value>) {
     return symmetry == mm_symmetry::hermitian ? std::conj(value) : value;
   } else {
     return value;
   }
+}
+
+/// Returns what is wrong with the value of a diagonal entry in a matrix with this symmetry; null if nothing
+/// is.
+template <class Value>
+const char* diagonal_fault(const Value& value, mm_symmetry symmetry) {
+  if (symmetry == mm_symmetry::skew_symmetric && value != Value{}) {
+    return " of a skew-symmetric matrix is not zero";
+  }
+  const bool is_wrong = symmetry == mm_symmetry::hermitian && std::imag(value) != 0;
+  return is_wrong ? " of a hermitian matrix is not real" : nullptr;
 }
 
 }  // namespace detail

@@ -39,14 +39,10 @@ class pool_memory_resource final : public memory_resource {
   /// crashes or hangs in a later cudaStreamSynchronize if a deallocation is enqueued when cudaMemPoolDestroy
   /// is called.
   ~pool_memory_resource() override {
-    std::uint64_t threshold = 0;
-    for (const device_pool& pool : pools_) {
-      if (pool.handle != nullptr) {
-        detail::forget_failure(
-            cudaMemPoolSetAttribute(pool.handle, cudaMemPoolAttrReleaseThreshold, &threshold));
-        detail::forget_failure(cudaMemPoolTrimTo(pool.handle, 0));
-      }
-    }
+    for_each_pool([threshold = std::uint64_t{0}](cudaMemPool_t pool) mutable {
+      detail::forget_failure(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+      detail::forget_failure(cudaMemPoolTrimTo(pool, 0));
+    });
   }
 
   /// Sets the release threshold of the pool of every device: the number of bytes, in use or not, up to which
@@ -55,22 +51,14 @@ class pool_memory_resource final : public memory_resource {
   void set_release_threshold(std::size_t bytes) {
     const std::lock_guard<std::mutex> lock(mutex_);
     release_threshold_ = bytes;
-    for (const device_pool& pool : pools_) {
-      if (pool.handle != nullptr) {
-        set_threshold(pool.handle, bytes);
-      }
-    }
+    for_each_pool([bytes](cudaMemPool_t pool) { set_threshold(pool, bytes); });
   }
 
   /// Returns the unused memory of all devices to the system, now. Memory counts as used until the work that
   /// was enqueued before its deallocation is complete. Throws `error` with errc::cuda_error.
   void release_unused() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (const device_pool& pool : pools_) {
-      if (pool.handle != nullptr) {
-        SPTRSV_CUDA_CHECK(cudaMemPoolTrimTo(pool.handle, 0));
-      }
-    }
+    for_each_pool([](cudaMemPool_t pool) { SPTRSV_CUDA_CHECK(cudaMemPoolTrimTo(pool, 0)); });
   }
 
   /// Returns the pool of the current device, which is created if need be; null if the device has no memory
@@ -79,8 +67,8 @@ class pool_memory_resource final : public memory_resource {
     int device = 0;
     SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (pools_.size() <= static_cast<std::size_t>(device)) {
-      pools_.resize(static_cast<std::size_t>(device) + 1);
+    if (pools_.size() <= detail::at(device)) {
+      pools_.resize(detail::at(device) + 1);
     }
     device_pool& pool = pools_[detail::at(device)];
     if (!pool.is_known) {
@@ -95,6 +83,15 @@ class pool_memory_resource final : public memory_resource {
     bool is_known = false;
     cudaMemPool_t handle = nullptr;  ///< null if the device has no memory pools
   };
+
+  template <class Use>
+  void for_each_pool(Use use) const {
+    for (const device_pool& pool : pools_) {
+      if (pool.handle != nullptr) {
+        use(pool.handle);
+      }
+    }
+  }
 
   void* do_allocate(std::size_t bytes, stream_handle stream) override {
     void* p = nullptr;

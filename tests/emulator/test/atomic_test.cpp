@@ -17,7 +17,7 @@ TEST(Atomic, OperationsAreAtomicAndReturnTheOldValue) {
     launch<32>(on, 4, [p = values.data(), tickets = tickets.data(), sum = sum.data()](auto& ctx, nothing&) {
       const auto i = std::int64_t{32} * ctx.block_rank() + ctx.thread_rank();
       ctx.atomic_add(tickets + ctx.atomic_add(p, 1), 1);
-      ctx.atomic_sub(p + 1, 2);
+      ctx.atomic_add(p + 1, -2);
       ctx.atomic_min(p + 2, i);
       ctx.atomic_max(p + 3, 500 + i);
       ctx.atomic_add(sum, 0.5);

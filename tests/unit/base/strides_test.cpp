@@ -1,5 +1,5 @@
 // The checks of the strides of a view.
-#include "sptrsv/detail/base/strides.hpp"
+#include "sptrsv/detail/base/check_space.hpp"
 
 #include <gtest/gtest.h>
 

@@ -97,10 +97,8 @@ class temporary_file {
 
 template <class Real>
 void expect_parsed_as(const std::string& text, Real expected) {
-  const std::string line = text + "\n";
-  const auto number = sptrsv::detail::parse_real<Real>(line.c_str());
+  const auto number = sptrsv::detail::parse_real<Real>(text);
   ASSERT_NE(number.status, sptrsv::detail::number_status::malformed) << text;
-  EXPECT_EQ(number.end, line.c_str() + text.size()) << text;
   EXPECT_EQ(std::memcmp(&number.value, &expected, sizeof(Real)), 0) << text << " " << number.value;
   EXPECT_EQ(number.status == sptrsv::detail::number_status::overflow, std::isinf(expected)) << text;
 }
@@ -189,8 +187,8 @@ TEST(MatrixMarketNumber, ReadsFortranExponents) {
 }
 
 TEST(MatrixMarketNumber, RefusesWhatIsNoNumber) {
-  for (const char* text : {"\n", "+\n", "-\n", ".\n", "-.\n", "e5\n", ".e5\n", "1e\n", "1e+\n", "1d-\n",
-                           "+-1\n", "--1\n", "x\n", "i\n", "na\n", "+-inf\n", " 1\n"}) {
+  for (const char* text : {"",    "+",   "-",   ".", "-.", "e5", ".e5",   "1e", "1e+", "1d-",
+                           "+-1", "--1", "-+1", "x", "i",  "na", "+-inf", " 1", "1 ",  "1d1d1"}) {
     EXPECT_EQ(sptrsv::detail::parse_real<double>(text).status, sptrsv::detail::number_status::malformed)
         << text;
   }
@@ -693,7 +691,7 @@ Real random_real(std::mt19937_64& random) {
 
 template <class Value>
 Value random_value(std::mt19937_64& random) {
-  if constexpr (sptrsv::detail::is_complex<Value>::value) {
+  if constexpr (sptrsv::detail::is_complex_v<Value>) {
     const auto real = random_real<typename Value::value_type>(random);
     return {real, random_real<typename Value::value_type>(random)};
   } else {

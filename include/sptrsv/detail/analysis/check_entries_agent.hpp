@@ -6,6 +6,7 @@
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::detail::triangle_kernels {
 
@@ -184,19 +185,15 @@ struct finish_rows {
   std::int64_t size;
   bool reversed;
   report* found;
-  std::int64_t
-      longest_row;  ///< rows with more entries are long, see split_long_rows(); 0: nothing is counted
-
-  struct row {
-    std::int64_t count;  ///< entries
-  };
+  std::int64_t longest_row;  ///< longer rows are long, see split_long_rows(); 0: nothing is counted
 
   template <class Context>
-  SPTRSV_DEVICE row load(Context& ctx, std::int64_t r) const {
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t r) const {
     return {static_cast<std::int64_t>(ctx.load(row_offsets + r))};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const row& own, std::int64_t before) const {
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const simt::counted& own,
+                           std::int64_t before) const {
     ctx.store(row_offsets + r, static_cast<Offset>(before));
     if (r == size - 1) {
       ctx.store(row_offsets + size, static_cast<Offset>(before + own.count));

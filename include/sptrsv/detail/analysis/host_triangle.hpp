@@ -20,17 +20,9 @@ void for_each_triangle_entry(const pattern_view<Index, Offset>& a, const triangl
   const auto last = static_cast<Index>(a.size - 1);
   for (std::int64_t m = 0; m < a.size; ++m) {
     for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
-      auto row = static_cast<Index>(m);
-      Index column = a.indices[e];
-      if (form.transposed) {
-        std::swap(row, column);
-      }
-      if (form.reversed) {
-        row = static_cast<Index>(last - row);
-        column = static_cast<Index>(last - column);
-      }
-      if (column <= row) {
-        visit(row, column, e);
+      const auto at = triangle_entry_of(form, last, static_cast<Index>(m), a.indices[e]);
+      if (at.column <= at.row) {
+        visit(at.row, at.column, e);
       }
     }
   }
@@ -41,16 +33,15 @@ void for_each_triangle_entry(const pattern_view<Index, Offset>& a, const triangl
 template <class Index, class Offset>
 void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form& form) {
   validate_storage_on_host(a, a.size);
-  std::vector<Index> seen_by(static_cast<std::size_t>(a.size),
+  std::vector<Index> seen_by(at(a.size),
                              // By minor index: the last major index with an entry there.
                              Index{-1});
-  std::vector<char> has_diagonal(static_cast<std::size_t>(a.size), form.unit ? 1 : 0);
+  std::vector<char> has_diagonal(at(a.size), form.unit ? 1 : 0);
   for_each_triangle_entry(a, form, [&](Index substitution_index, Index column, Offset e) {
     if (substitution_index == column && form.unit) {
       return;  // stored diagonal entries are ignored if the diagonal is unit
     }
-    Index major = form.transposed ? column : substitution_index;
-    major = form.reversed ? static_cast<Index>(a.size - 1 - major) : major;
+    const auto major = static_cast<Index>(form.stored_major(a.size, substitution_index, column));
     Index& seen = seen_by[at(a.indices[e])];
     if (seen == major) {
       throw_pattern_fault(pattern_fault::duplicate, major, a.by_columns);
@@ -104,7 +95,7 @@ struct host_triangle {
 template <class Index, class Offset>
 host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Offset>& a,
                                                    const triangle_form& form) {
-  const auto size = static_cast<std::size_t>(a.size);
+  const auto size = at(a.size);
   host_triangle<Index, Offset> t;
   t.row_offsets.assign(size + 1, Offset{0});
   t.diagonal_sources.assign(form.unit ? 0 : size, Offset{0});
@@ -118,7 +109,7 @@ host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Off
   for (std::size_t r = 0; r < size; ++r) {
     t.row_offsets[r + 1] += t.row_offsets[r];
   }
-  t.columns.resize(static_cast<std::size_t>(t.row_offsets[size]));
+  t.columns.resize(at(t.row_offsets[size]));
   t.sources.resize(t.columns.size());
   // Columns of a transposed, reversed system are visited in descending order: its rows are filled from the
   // end.
@@ -128,7 +119,7 @@ host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Off
   for_each_triangle_entry(a, form, [&](Index row, Index column, Offset e) {
     if (column < row) {
       Offset& next = cursor[at(row)];
-      const auto to = static_cast<std::size_t>(from_end ? --next : next++);
+      const auto to = at(from_end ? --next : next++);
       t.columns[to] = column;
       t.sources[to] = e;
     }
@@ -142,8 +133,8 @@ host_triangle<Index, Offset> build_on_host(const pattern_view<Index, Offset>& a,
   host_triangle<Index, Offset> t = build_in_serial_order(a, form);
   std::vector<std::pair<Index, Offset>> row;
   for (std::size_t r = 0; r + 1 < t.row_offsets.size(); ++r) {
-    const auto first = static_cast<std::size_t>(t.row_offsets[r]);
-    const auto end = static_cast<std::size_t>(t.row_offsets[r + 1]);
+    const auto first = at(t.row_offsets[r]);
+    const auto end = at(t.row_offsets[r + 1]);
     const auto columns = t.columns.begin();
     if (std::is_sorted(columns + t.row_offsets[r], columns + t.row_offsets[r + 1])) {
       continue;
@@ -172,15 +163,22 @@ struct host_levels {
 };
 
 /// Writes the levels of the rows [first, end), which start at `first_level`; rows before `first` have smaller
-/// levels. Returns one more than the largest level. Linear time.
-template <class Index, class Offset>
-Index find_levels(const std::vector<Offset>& row_offsets, const std::vector<Index>& columns,
-                  std::size_t first, std::size_t end, Index first_level, std::vector<Index>& level_of_row) {
+/// levels. Returns one more than the largest level. Linear time. The arrays are of any types with operator[].
+///
+/// @tparam OfBlocks whether a row may have the level of a row of the same 32 rows that it needs: then the
+/// levels
+///   are those that would be left if these rows did not need each other.
+template <bool OfBlocks = false, class Offsets, class Columns, class Index, class Levels>
+Index find_levels(const Offsets& row_offsets, const Columns& columns, std::size_t first, std::size_t end,
+                  Index first_level, Levels& level_of_row) {
   Index count = first_level;
   for (std::size_t r = first; r < end; ++r) {
     Index level = first_level;
-    for (Offset e = row_offsets[r]; e < row_offsets[r + 1]; ++e) {
-      level = std::max(level, static_cast<Index>(level_of_row[at(columns[at(e)])] + 1));
+    for (auto e = static_cast<std::size_t>(row_offsets[r]); e < static_cast<std::size_t>(row_offsets[r + 1]);
+         ++e) {
+      const auto column = static_cast<std::size_t>(columns[e]);
+      const bool is_below = !OfBlocks || column < r / 32 * 32;
+      level = std::max(level, static_cast<Index>(level_of_row[column] + (is_below ? 1 : 0)));
     }
     level_of_row[r] = level;
     count = std::max(count, static_cast<Index>(level + 1));

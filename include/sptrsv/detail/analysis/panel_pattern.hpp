@@ -2,6 +2,7 @@
 // The pattern of a lower triangle in supernodal panels, and the errors that its analysis reports.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -24,49 +25,31 @@ struct panel_pattern {
   const Offset* value_offsets;
 };
 
-/// A panel_pattern with its values.
 template <class Scalar, class Index, class Offset>
-struct valued_panels : panel_pattern<Index, Offset> {
-  const Scalar* values;
-};
-
-template <class Scalar, class Index, class Offset>
-valued_panels<Scalar, Index, Offset> with_values(const panel_pattern<Index, Offset>& a,
-                                                 const Scalar* values) {
-  return {a, values};
-}
+using valued_panels = valued<Scalar, panel_pattern<Index, Offset>>;
 
 /// The faults of a supernode, in the order in which they are reported.
 enum class panel_fault { columns, rows, values, index, order };
 
 /// Throws the error for the first offending supernode, whose first column is `column`.
 [[noreturn]] inline void throw_panel_fault(panel_fault fault, std::int64_t supernode, std::int64_t column) {
-  const std::string where = "supernode " + std::to_string(supernode);
-  switch (fault) {
-    case panel_fault::columns:
-      throw error(errc::offsets_not_monotone,
-                  "the first columns of the supernodes are wrong at " + where +
-                      ": they must start at 0, ascend and end at the number of columns",
-                  column);
-    case panel_fault::rows:
-      throw error(
-          errc::offsets_not_monotone,
-          "the row offsets of " + where +
-              " are wrong: they must lie within the row indices, and leave as many rows as columns at least",
-          column);
-    case panel_fault::values:
-      throw error(errc::offsets_not_monotone,
-                  "the value offsets of " + where +
-                      " are wrong: they must lie within the values, and leave room for the panel",
-                  column);
-    case panel_fault::index:
-      throw error(errc::index_out_of_range,
-                  where + " holds a row index that is negative or not below the dimension", column);
-    default:
-      throw error(errc::invalid_argument,
-                  where + " must have its own columns as its first rows, and other rows in ascending order",
-                  column);
-  }
+  struct text {
+    errc code;
+    const char* before;
+    const char* after;
+  };
+  static constexpr text texts[] = {
+      {errc::offsets_not_monotone, "the first columns of the supernodes are wrong at ",
+       ": they must start at 0, ascend and end at the number of columns"},
+      {errc::offsets_not_monotone, "the row offsets of ",
+       " are wrong: they must lie within the row indices, and leave as many rows as columns at least"},
+      {errc::offsets_not_monotone, "the value offsets of ",
+       " are wrong: they must lie within the values, and leave room for the panel"},
+      {errc::index_out_of_range, "", " holds a row index that is negative or not below the dimension"},
+      {errc::invalid_argument, "",
+       " must have its own columns as its first rows, and other rows in ascending order"}};
+  const text& found = texts[static_cast<std::size_t>(fault)];
+  throw error(found.code, found.before + ("supernode " + std::to_string(supernode)) + found.after, column);
 }
 
 /// Checks the dimensions of a system whose matrix is a triangle in panels.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "sptrsv/detail/base/check_space.hpp"
+#include "sptrsv/detail/base/host_device.hpp"
 #include "sptrsv/error.hpp"
 #include "sptrsv/options.hpp"
 
@@ -25,14 +26,15 @@ struct pattern_view {
 };
 
 /// A pattern with its values, for engines whose plan depends on the values.
-template <class Scalar, class Index, class Offset>
-struct valued_pattern : pattern_view<Index, Offset> {
+template <class Scalar, class Pattern>
+struct valued : Pattern {
   const Scalar* values;  ///< by entry
 };
-
 template <class Scalar, class Index, class Offset>
-valued_pattern<Scalar, Index, Offset> with_values(const pattern_view<Index, Offset>& a,
-                                                  const Scalar* values) {
+using valued_pattern = valued<Scalar, pattern_view<Index, Offset>>;
+
+template <class Scalar, class Pattern>
+valued<Scalar, Pattern> with_values(const Pattern& a, const Scalar* values) {
   return {a, values};
 }
 
@@ -51,7 +53,33 @@ struct triangle_form {
         reversed((options.part == uplo::upper) == (options.operation == op::none)),
         unit(options.diagonal == diag::unit),
         conjugated(options.operation == op::conj_transpose) {}
+
+  /// Returns the row (column) of the storage that holds an entry of the system. `size`: rows of the system.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t stored_major(std::int64_t size, std::int64_t row,
+                                                             std::int64_t column) const {
+    const std::int64_t major = transposed ? column : row;
+    return reversed ? size - 1 - major : major;
+  }
 };
+
+/// Row and column of a stored entry as substitution indices; column <= row inside the triangle.
+template <class Index>
+struct triangle_entry {
+  Index row;
+  Index column;
+};
+
+/// Returns the substitution indices of the stored entry (major, minor). `last` is size - 1.
+template <class Index>
+SPTRSV_HOST_DEVICE triangle_entry<Index> triangle_entry_of(const triangle_form& form, Index last, Index major,
+                                                           Index minor) {
+  const Index row = form.transposed ? minor : major;
+  const Index column = form.transposed ? major : minor;
+  if (form.reversed) {
+    return {static_cast<Index>(last - row), static_cast<Index>(last - column)};
+  }
+  return {row, column};
+}
 
 /// The faults of a pattern, in the order in which they are reported.
 enum class pattern_fault { offsets, index, duplicate, diagonal };

@@ -17,17 +17,24 @@ struct runs {
   buffer<Index> first;  ///< count + 1; empty if there are no elements
 };
 
-/// Marks the elements at which a run starts with 1. Runs once per element and once for the end.
+/// The body of a scan over the elements, which counts the runs that start before each of them.
 template <class Index, class Starts>
-struct mark_starts {
+struct number_runs {
   Starts starts;
   std::int64_t size;
   Index* numbers;  ///< output by element, size + 1
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const bool first = i < size && starts(ctx, i);
-    ctx.store(numbers + i, first ? Index{1} : Index{0});
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t i) const {
+    return {starts(ctx, i) ? 1 : 0};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t i, const simt::counted& own,
+                           std::int64_t before) const {
+    ctx.store(numbers + i, static_cast<Index>(before));
+    if (i == size - 1) {
+      ctx.store(numbers + size, static_cast<Index>(before + own.count));
+    }
   }
 };
 
@@ -61,8 +68,7 @@ runs<Index> make_runs(std::int64_t size, const Starts& starts, const Executor& o
     return made;
   }
   const auto numbers = make_buffer<Index>(size + 1, on, memory.scratch);
-  simt::for_each(on, size + 1, mark_starts<Index, Starts>{starts, size, numbers.data()});
-  on.exclusive_scan(numbers.data(), numbers.data(), size + 1, memory.scratch);
+  scan(on, size, number_runs<Index, Starts>{starts, size, numbers.data()}, memory);
   Index count = 0;
   on.download(&count, numbers.data() + size, sizeof(count));
   made.count = count;

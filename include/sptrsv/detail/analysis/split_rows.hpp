@@ -33,7 +33,6 @@ using triangle_kernels::partial_rows_of;
 /// Maps the rows before the split to the rows after it.
 template <class Index, class Offset>
 struct cut {
-  std::int64_t size;
   std::int64_t max_entries;   ///< largest number of entries of a partial row
   const Offset* old_offsets;  ///< by old row
   const Index* parts_before;  ///< by old row: number of partial rows of the rows before it
@@ -60,18 +59,15 @@ struct count_partial_rows {
   const Offset* offsets;
   Index* parts;  ///< output: number of the partial rows of all rows
 
-  struct old_row {
-    std::int64_t count;  ///< partial rows
-  };
-
   template <class Context>
-  SPTRSV_DEVICE old_row load(Context& ctx, std::int64_t row) const {
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t row) const {
     const auto length =
         static_cast<std::int64_t>(ctx.load_constant(offsets + row + 1) - ctx.load_constant(offsets + row));
     return {partial_rows_of(length, max_entries)};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const old_row& own, std::int64_t before) const {
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const simt::counted& own,
+                           std::int64_t before) const {
     if (row == size - 1) {
       ctx.store(parts, static_cast<Index>(before + own.count));
     }
@@ -149,10 +145,6 @@ struct move_entries {
   Offset* sources;
 
   template <class Context>
-  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
-    return true;
-  }
-  template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
     const std::int64_t k = e - static_cast<std::int64_t>(ctx.load_constant(c.old_offsets + row));
     const std::int64_t parts = partial_rows_of(c.length(ctx, row), c.max_entries);
@@ -220,7 +212,7 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   triangle_kernels::for_each_entry(
       on, t.row_offsets.data(), t.size, t.entries(),
       split_kernels::move_entries<Index, Offset>{
-          {t.size, max_entries, t.row_offsets.data(), parts_before.data(), n.row_offsets.data()},
+          {max_entries, t.row_offsets.data(), parts_before.data(), n.row_offsets.data()},
           t.columns.data(),
           t.sources.data(),
           n.columns.data(),

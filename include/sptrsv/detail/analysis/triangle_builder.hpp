@@ -32,7 +32,7 @@ inline void throw_if_any(const triangle_kernels::report& found, std::int64_t siz
 ///   2. check_entries_agent checks the storage and counts the entries of each row.
 ///   3. A scan turns the lengths into row offsets (finish_rows) and finds missing diagonal entries.
 ///   4. If the storage is sorted by rows of the system, write_ascending_entries writes the entries. Otherwise
-///      write_unsorted_entries and sort_short_rows do, or, where a row is long, write_keys, a sort by (row,
+///      scatter_entries and sort_short_rows do, or, where a row is long, scatter_entries, a sort by (row,
 ///      column) and take_columns.
 template <std::size_t N, class Index, class Offset, class Executor>
 class triangle_builder {
@@ -167,7 +167,11 @@ class triangle_builder {
     t[k].partial_rows = longest_row_ > 0 ? found[k].partial_rows : -1;
     t[k].rows_are_stored_runs = ascends(found, k);
     if (!t[k].rows_are_stored_runs) {
-      sort_entries(t[k], forms_[k], report_on_device(k), found[k].entries);
+      if (t[k].longest_row <= triangle_kernels::sort_short_rows<Index, Offset>::longest_row) {
+        sort_entries_by_rows(t[k], forms_[k], report_on_device(k), found[k].entries);
+      } else {
+        sort_all_entries(t[k], forms_[k], report_on_device(k), found[k].entries);
+      }
       report sorted;
       on_.download(&sorted, report_on_device(k), sizeof(sorted));
       throw_if_any(sorted, a_.size, a_.by_columns);
@@ -176,11 +180,7 @@ class triangle_builder {
 
  private:
   [[nodiscard]] bool all_ascend(const reports& found) const {
-    bool all = true;
-    for (std::size_t k = 0; k < N; ++k) {
-      all = all && ascends(found, k);
-    }
-    return all;
+    return ascends(found, 0) && ascends(found, N - 1);  // N is 1 or 2
   }
   static std::array<std::int64_t, N> entries_of(const reports& found) {
     std::array<std::int64_t, N> entries;
@@ -205,22 +205,11 @@ class triangle_builder {
   }
   /// Returns whether all indices are in [1, size].
   bool indices_count_from_one() const {
-    const auto faults = make_buffer<std::int64_t>(1, on_, memory_.scratch);
-    on_.fill_bytes(faults.data(), 0, faults.bytes());
-    simt::find_largest(on_, a_.entries, triangle_kernels::is_not_from_one<Index>{a_.indices, a_.size},
-                       faults.data());
-    std::int64_t found = 0;
-    on_.download(&found, faults.data(), sizeof(found));
-    return found == 0;
+    const auto flag = make_buffer<std::uint32_t>(1, on_, memory_.scratch);
+    return !simt::any_of(on_, a_.entries, triangle_kernels::is_not_from_one<Index>{a_.indices, a_.size},
+                         flag.data());
   }
 
-  void sort_entries(triangle& t, const triangle_form& form, report* faults, std::int64_t entries) const {
-    if (t.longest_row <= triangle_kernels::sort_short_rows<Index, Offset>::longest_row) {
-      sort_entries_by_rows(t, form, faults, entries);
-    } else {
-      sort_all_entries(t, form, faults, entries);
-    }
-  }
   /// Writes the entries in any order within their rows, and sorts each row on its own.
   void sort_entries_by_rows(triangle& t, const triangle_form& form, report* faults,
                             std::int64_t entries) const {
@@ -229,7 +218,7 @@ class triangle_builder {
     t.columns = make_buffer<Index>(entries, on_, memory_.kept);
     t.sources = make_buffer<Offset>(entries, on_, memory_.kept);
     triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
-                                     triangle_kernels::write_unsorted_entries<Index, Offset>{
+                                     triangle_kernels::scatter_entries<Index, Offset, Index>{
                                          a_, form, cursors.data(), t.columns.data(), t.sources.data()});
     simt::for_each_by_groups(
         on_, simt::ceil_power_of_two(static_cast<int>(t.longest_row)), a_.size,
@@ -242,9 +231,9 @@ class triangle_builder {
     auto keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
     t.sources = make_buffer<Offset>(entries, on_, memory_.kept);
     on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
-    triangle_kernels::for_each_entry(
-        on_, a_.offsets, a_.size, a_.entries,
-        triangle_kernels::write_keys<Index, Offset>{a_, form, cursors.data(), keys.data(), t.sources.data()});
+    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
+                                     triangle_kernels::scatter_entries<Index, Offset, std::uint64_t>{
+                                         a_, form, cursors.data(), keys.data(), t.sources.data()});
     cursors = {};
     const auto size = static_cast<std::uint64_t>(a_.size);
     {

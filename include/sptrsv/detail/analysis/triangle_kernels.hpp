@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of the analysis on the device, one thread per element. See device_triangle.hpp for their order.
-// The file is long because it has all of them: each is short, and they share the search for the row of an
-// entry.
+// The kernels of the analysis on the device, one thread per element. See triangle_builder for their order.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
+#include "sptrsv/detail/analysis/for_each_entry.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
-#include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/base/stored_entry.hpp"
-#include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail {
 
@@ -57,161 +54,6 @@ SPTRSV_HOST_DEVICE constexpr std::int64_t partial_rows_of(std::int64_t length, s
   const std::int64_t needed =
       length <= max_entries ? 0 : (length - max_entries + max_entries - 2) / (max_entries - 1);
   return needed < length / max_entries ? needed : length / max_entries;
-}
-
-/// Row and column of a stored entry as substitution indices; column <= row inside the triangle.
-template <class Index>
-struct triangle_entry {
-  Index row;
-  Index column;
-};
-
-/// Returns the substitution indices of the stored entry (major, minor). `last` is size - 1.
-template <class Index>
-SPTRSV_HOST_DEVICE triangle_entry<Index> triangle_entry_of(const triangle_form& form, Index last, Index major,
-                                                           Index minor) {
-  const Index row = form.transposed ? minor : major;
-  const Index column = form.transposed ? major : minor;
-  if (form.reversed) {
-    return {static_cast<Index>(last - row), static_cast<Index>(last - column)};
-  }
-  return {row, column};
-}
-
-/// Returns the row (column) of the storage that holds entry `e`: the last one whose offset does not exceed
-/// `e`.
-template <class Context, class Offset>
-SPTRSV_DEVICE std::int64_t major_of(Context& ctx, const Offset* offsets, std::int64_t size, std::int64_t e) {
-  std::int64_t low = 0;
-  std::int64_t high = size;
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    if (ctx.load_constant(offsets + middle) <= static_cast<Offset>(e)) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-/// Finds the rows (columns) of the storage that hold the entries first + rank + 32 k, for each element k of
-/// `majors`, as far as they are below `end`, for each lane of a warp; see major_of(). first < end. The lanes
-/// first search together for the rows of the first and of the last entry of the warp: each step reads 32
-/// offsets at once and divides the range by 32. Then each lane searches between these rows. Offsets that do
-/// not ascend give wrong rows, but rows of the storage.
-template <class Context, class Warp, class Offset, class Majors>
-SPTRSV_DEVICE void majors_of(Context& ctx, const Warp& warp, const Offset* offsets, std::int64_t size,
-                             std::int64_t first, std::int64_t end, Majors& majors) {
-  constexpr int count = length_of<Majors>;
-  const std::int64_t behind = end - first < 32 * count ? end : first + 32 * count;
-  const std::int64_t bounds[2] = {first, behind - 1};
-  std::int64_t low[2] = {0, 0};
-  for (std::int64_t rows = size; rows > 1;) {
-    const std::int64_t step = (rows + 31) / 32;
-    const std::int64_t ahead = (warp.rank() + 1) * step;
-    SPTRSV_UNROLL
-    for (int i = 0; i < 2; ++i) {
-      const bool is_inside = ahead < rows && low[i] + ahead < size;
-      const std::uint32_t later = ~warp.ballot(is_inside && ctx.load_constant(offsets + low[i] + ahead) <=
-                                                                static_cast<Offset>(bounds[i]));
-      // The last lane is never inside.
-      low[i] += simt::lowest_bit(later) * step;
-    }
-    rows = step;
-  }
-  const std::int64_t rows = low[1] - low[0] + 1;
-  std::int64_t step = 1;
-  while (step < rows) {
-    step *= 2;
-  }
-  SPTRSV_UNROLL
-  for (int k = 0; k < count; ++k) {
-    majors[k] = low[0];
-  }
-  while ((step /= 2) > 0) {
-    SPTRSV_UNROLL
-    for (int k = 0; k < count; ++k) {
-      const std::int64_t later = majors[k] + step;
-      const std::int64_t entry = first + warp.rank() + 32 * k;
-      if (later <= low[1] && ctx.load_constant(offsets + later) <= static_cast<Offset>(entry)) {
-        majors[k] = later;
-      }
-    }
-  }
-}
-
-/// Returns body.hold(ctx), or true if the body has no such function.
-template <class Context, class Body>
-SPTRSV_DEVICE auto holds(Context& ctx, const Body& body, int) -> decltype(body.hold(ctx)) {
-  return body.hold(ctx);
-}
-template <class Context, class Body>
-SPTRSV_DEVICE bool holds(Context&, const Body&, std::int64_t) {
-  return true;
-}
-
-/// Calls `body(ctx, row, e)` for each entry e of `entries` and the row that holds it, see major_of(). Body is
-/// trivially copyable. body.hold(ctx), if there is such a function, says the same to all threads: whether
-/// there is anything to do.
-template <class Offset, class Body>
-struct for_each_entry_agent {
-  static constexpr int block_threads = 256;
-  static constexpr int thread_items = 4;
-  static constexpr int block_items = thread_items * block_threads;
-  struct shared_storage {};
-  struct params {
-    const Offset* offsets;
-    std::int64_t size;  ///< rows
-    std::int64_t entries;
-    Body body;
-  };
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const auto warp = ctx.template group<32>();
-    const std::int64_t first =
-        static_cast<std::int64_t>(ctx.block_rank()) * block_items + 32 * thread_items * warp.index();
-    if (first >= p.entries || !holds(ctx, p.body, 0)) {
-      return;
-    }
-    std::int64_t rows[thread_items];
-    majors_of(ctx, warp, p.offsets, p.size, first, p.entries, rows);
-    SPTRSV_UNROLL
-    for (int k = 0; k < thread_items; ++k) {
-      const std::int64_t e = first + 32 * k + warp.rank();
-      if (e < p.entries) {
-        p.body(ctx, rows[k], e);
-      }
-    }
-  }
-};
-
-/// Calls `body(ctx, row, e)` on the device for each of `entries` entries, see for_each_entry_agent.
-/// `offsets`: of the `size` rows.
-template <class Offset, class Executor, class Body>
-void for_each_entry(const Executor& on, const Offset* offsets, std::int64_t size, std::int64_t entries,
-                    const Body& body) {
-  using agent = for_each_entry_agent<Offset, Body>;
-  if (entries > 0) {
-    on.template launch<agent>(simt::block_count(entries, agent::block_items), {offsets, size, entries, body});
-  }
-}
-
-/// Returns how many elements of the ascending `sorted` are smaller than `key`.
-template <class Context, class T, class Key>
-SPTRSV_DEVICE std::int64_t count_below(Context& ctx, const T* sorted, std::int64_t count, Key key) {
-  std::int64_t low = 0;
-  std::int64_t high = count;
-  while (low < high) {
-    const std::int64_t middle = low + (high - low) / 2;
-    if (static_cast<Key>(ctx.load_constant(sorted + middle)) < key) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
 }
 
 /// Initialises the arrays of the following kernels. Runs once per row.
@@ -263,16 +105,16 @@ struct write_ascending_entries {
   }
 };
 
-/// Writes the sort key row * size + column of each entry, in any order within its row. Runs once per stored
-/// entry, see for_each_entry().
-template <class Index, class Offset>
-struct write_keys {
+/// Writes the key and the source of each entry, in any order within its row. The key is the column, or, as a
+/// std::uint64_t, the sort key row * size + column. Runs once per stored entry, see for_each_entry().
+template <class Index, class Offset, class Key>
+struct scatter_entries {
   pattern_view<Index, Offset> a;
   triangle_form form;
   /// Next free slot of each row, by substitution index; must be the row offsets before.
   Offset* cursors;
-  std::uint64_t* keys;  ///< output by slot
-  Offset* sources;      ///< output by slot
+  Key* keys;        ///< output by slot
+  Offset* sources;  ///< output by slot
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t m, std::int64_t e) const {
@@ -280,8 +122,12 @@ struct write_keys {
                                       ctx.load_constant(a.indices + e));
     if (at.column < at.row) {
       const Offset slot = ctx.atomic_add(cursors + at.row, Offset{1});
-      ctx.store(keys + slot, static_cast<std::uint64_t>(at.row) * static_cast<std::uint64_t>(a.size) +
-                                 static_cast<std::uint64_t>(at.column));
+      if constexpr (std::is_same_v<Key, Index>) {
+        ctx.store(keys + slot, at.column);
+      } else {
+        ctx.store(keys + slot,
+                  static_cast<Key>(at.row) * static_cast<Key>(a.size) + static_cast<Key>(at.column));
+      }
       ctx.store(sources + slot, static_cast<Offset>(e));
     }
   }
@@ -303,31 +149,7 @@ struct take_columns {
     const auto column = static_cast<std::int64_t>(key % static_cast<std::uint64_t>(size));
     ctx.store(columns + k, static_cast<Index>(column));
     if (k > 0 && ctx.load_constant(keys + k - 1) == key) {
-      const std::int64_t major = form.transposed ? column : row;
-      ctx.atomic_min(&found->duplicate, form.reversed ? size - 1 - major : major);
-    }
-  }
-};
-
-/// Writes the column and the source of each entry, in any order within its row. Runs once per stored entry,
-/// see for_each_entry().
-template <class Index, class Offset>
-struct write_unsorted_entries {
-  pattern_view<Index, Offset> a;
-  triangle_form form;
-  /// Next free slot of each row, by substitution index; must be the row offsets before.
-  Offset* cursors;
-  Index* columns;   ///< output by slot
-  Offset* sources;  ///< output by slot
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t m, std::int64_t e) const {
-    const auto at = triangle_entry_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
-                                      ctx.load_constant(a.indices + e));
-    if (at.column < at.row) {
-      const Offset slot = ctx.atomic_add(cursors + at.row, Offset{1});
-      ctx.store(columns + slot, at.column);
-      ctx.store(sources + slot, static_cast<Offset>(e));
+      ctx.atomic_min(&found->duplicate, form.stored_major(size, row, column));
     }
   }
 };
@@ -371,22 +193,21 @@ struct sort_short_rows {
     ctx.store(columns + begin + before, column);
     ctx.store(sources + begin + before, source);
     if (is_repeated) {
-      const std::int64_t major = form.transposed ? static_cast<std::int64_t>(column) : row;
-      ctx.atomic_min(&found->duplicate, form.reversed ? size - 1 - major : major);
+      ctx.atomic_min(&found->duplicate, form.stored_major(size, row, static_cast<std::int64_t>(column)));
     }
   }
 };
 
-/// Returns 1 if an index is not in [1, size], the range of indices that count from 1; otherwise 0.
+/// Returns whether an index is not in [1, size], the range of indices that count from 1.
 template <class Index>
 struct is_not_from_one {
   const Index* indices;
   std::int64_t size;
 
   template <class Context>
-  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t e) const {
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t e) const {
     const auto index = static_cast<std::int64_t>(ctx.load_constant(indices + e));
-    return index >= 1 && index <= size ? 0 : 1;
+    return index < 1 || index > size;
   }
 };
 

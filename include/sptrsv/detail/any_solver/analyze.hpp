@@ -2,7 +2,6 @@
 // The analyses that take their policy, the method of a factorisation, or the side at run time.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -35,17 +34,15 @@ template <class Build>
 std::string default_name([[maybe_unused]] const void* offsets) {
 #ifdef __CUDACC__
   if (is_on_device<Build>(offsets)) {
-    return first_name(device_policies{});
+    return names_of(device_policies{}).front();
   }
 #endif
-  return first_name(host_policies{});
+  return names_of(host_policies{}).front();
 }
 
 template <class Build>
 std::vector<std::string> any_policy_names() {
-  std::vector<std::string> names;
-  for_each_policy(all_policies{}, [&](auto policy) { names.emplace_back(decltype(policy)::name); });
-  return names;
+  return names_of(all_policies{});
 }
 
 /// The end of the message about an unknown policy: it names the reason if this build has no policies of the
@@ -57,25 +54,6 @@ inline constexpr const char* without_cuda =
     "; this build has no CUDA, which those of the GPU need: build the library where nvcc is";
 #endif
 
-/// Calls `visit(policy)` with the policy that the text names, its options set. `offsets`: of the matrix,
-/// whose memory decides if the text names none.
-template <class Build, class Visit>
-void visit_policy(const any_policy& policy, const void* offsets, const Visit& visit) {
-  policy_text text(policy.text());
-  if (text.name.empty()) {
-    text.name = default_name<Build>(offsets);
-  }
-  SPTRSV_EXPECTS(
-      has_name(all_policies{}, text.name), errc::invalid_argument,
-      "there is no policy '" + text.name + "'; the policies are " + names_of(all_policies{}) + without_cuda);
-  for_each_policy(all_policies{}, [&](auto chosen) {
-    if (text.name == decltype(chosen)::name) {
-      set_options(chosen, text.settings);
-      visit(chosen);
-    }
-  });
-}
-
 /// Returns the stream for an analysis by a policy. Host policies have streams of their own type.
 template <class Policy>
 typename Policy::default_stream stream_for(stream_handle stream) {
@@ -86,30 +64,46 @@ typename Policy::default_stream stream_for(stream_handle stream) {
   }
 }
 
-template <class Build, class View>
-any_solver_of<View> analyze_any(const any_policy& policy, const View& a, const system_options& options,
-                                stream_handle stream, memory_resource* resource) {
-  std::optional<any_solver_of<View>> made;
-  visit_policy<Build>(policy, pattern_of(a).offsets, [&](const auto& chosen) {
-    made.emplace(analyze(chosen, a, options, stream_for<std::decay_t<decltype(chosen)>>(stream), resource));
+/// Returns what `analyze_by(policy, stream)` returns for the policy that the text names, its options set.
+/// `offsets`: of the matrix, whose memory decides if the text names none.
+template <class Build, class Any, class AnalyzeBy>
+Any analyze_by_name(const any_policy& policy, const void* offsets, stream_handle stream,
+                    const AnalyzeBy& analyze_by) {
+  policy_text text(policy.text());
+  if (text.name.empty()) {
+    text.name = default_name<Build>(offsets);
+  }
+  std::optional<Any> made;
+  std::string names;
+  for_each_policy(all_policies{}, [&](auto chosen) {
+    names += (names.empty() ? "" : ", ") + std::string(decltype(chosen)::name);
+    if (text.name == decltype(chosen)::name) {
+      set_options(chosen, text.settings);
+      made.emplace(analyze_by(chosen, stream_for<decltype(chosen)>(stream)));
+    }
   });
+  SPTRSV_EXPECTS(made.has_value(), errc::invalid_argument,
+                 "there is no policy '" + text.name + "'; the policies are " + names + without_cuda);
   return std::move(*made);
 }
 
 template <class Build, class View>
-any_factors_of<View> analyze_any_factors(const any_policy& policy, const View& first, const View* second,
-                                         const factors_options_of<View>& options, stream_handle stream,
-                                         memory_resource* resource) {
-  std::optional<any_factors_of<View>> made;
-  visit_policy<Build>(policy, pattern_of(first).offsets, [&](const auto& chosen) {
-    const auto own = stream_for<std::decay_t<decltype(chosen)>>(stream);
-    if (second == nullptr) {
-      made.emplace(analyze_factors(chosen, first, options, own, resource));
-    } else {
-      made.emplace(analyze_factors(chosen, first, *second, options, own, resource));
-    }
-  });
-  return std::move(*made);
+any_of<any_solver, View> analyze_any(const any_policy& policy, const View& a, const system_options& options,
+                                     stream_handle stream, memory_resource* resource) {
+  return analyze_by_name<Build, any_of<any_solver, View>>(
+      policy, pattern_of(a).offsets, stream,
+      [&](const auto& chosen, auto own) { return analyze(chosen, a, options, own, resource); });
+}
+
+template <class Build, class View>
+any_of<any_factors, View> analyze_any_factors(const any_policy& policy, const View& first, const View* second,
+                                              const factors_options_of<View>& options, stream_handle stream,
+                                              memory_resource* resource) {
+  return analyze_by_name<Build, any_of<any_factors, View>>(
+      policy, pattern_of(first).offsets, stream, [&](const auto& chosen, auto own) {
+        return second == nullptr ? analyze_factors(chosen, first, options, own, resource)
+                                 : analyze_factors(chosen, first, *second, options, own, resource);
+      });
 }
 
 /// Calls `analyze_on(stream, resource)` with the stream of the side whose memory holds the offsets.
@@ -125,22 +119,22 @@ auto on_side_of([[maybe_unused]] const void* offsets, [[maybe_unused]] stream_ha
 }
 
 template <class Build, class View>
-any_incomplete_of<View> analyze_any_incomplete(incomplete_method method, const View& a,
-                                               const incomplete_options& options, stream_handle stream,
-                                               memory_resource* resource) {
+any_of<any_incomplete, View> analyze_any_incomplete(incomplete_method method, const View& a,
+                                                    const incomplete_options& options, stream_handle stream,
+                                                    memory_resource* resource) {
   return on_side_of<Build>(pattern_of(a).offsets, stream, [&](auto own) {
-    using made = any_incomplete_of<View>;
+    using made = any_of<any_incomplete, View>;
     return method == incomplete_method::lu ? made(analyze_incomplete_lu(a, options, own, resource))
                                            : made(analyze_incomplete_cholesky(a, options, own, resource));
   });
 }
 
 template <class Build, class View>
-any_batch_of<View> analyze_any_batch(const View& a, span<const typename View::value_type> values,
-                                     const batch_options& batch, const system_options& options,
-                                     stream_handle stream, memory_resource* resource) {
+any_of<any_batch, View> analyze_any_batch(const View& a, span<const typename View::value_type> values,
+                                          const batch_options& batch, const system_options& options,
+                                          stream_handle stream, memory_resource* resource) {
   return on_side_of<Build>(pattern_of(a).offsets, stream, [&](auto own) {
-    return any_batch_of<View>(analyze_batch(a, values, batch, options, own, resource));
+    return any_of<any_batch, View>(analyze_batch(a, values, batch, options, own, resource));
   });
 }
 

@@ -22,7 +22,8 @@ struct held_workspace {
   const std::uint64_t owner;  ///< number of the held_object that made it
 };
 
-/// What all held objects do. `Info`: type of their description; `Stream`: stream type of the caller.
+/// What all held objects do. `Info`: type of their description; `Stream`: stream type of the caller. A null
+/// workspace is that of the object itself.
 template <class Info, class Stream>
 struct held_object {
   using stream_type = Stream;
@@ -31,11 +32,22 @@ struct held_object {
   held_object(const held_object&) = delete;
   held_object& operator=(const held_object&) = delete;
   virtual ~held_object() = default;
-  virtual solve_status status(Stream stream) = 0;
+  /// Returns null if such objects have no workspaces for callers.
+  virtual std::unique_ptr<held_workspace> make_workspace(Stream stream, memory_resource* resource) const = 0;
+  virtual solve_status status(held_workspace* scratch, Stream stream) = 0;
   virtual Info info() const = 0;
   virtual std::int64_t rows() const noexcept = 0;
 
   const std::uint64_t number = next_solver_number();
+};
+
+template <class Object, class = void>
+struct workspace_type {
+  using type = void*;
+};
+template <class Object>
+struct workspace_type<Object, std::void_t<typename Object::workspace>> {
+  using type = typename Object::workspace;
 };
 
 /// Holds an object and implements what all held objects do. `Held`: the interface, derived from held_object.
@@ -43,11 +55,26 @@ template <class Object, class Held>
 class object_holder : public Held {
  protected:
   using caller_stream = typename Held::stream_type;
+  using own_workspace = typename workspace_type<Object>::type;
 
  public:
   explicit object_holder(Object&& made) : object_(std::move(made)) {}
 
-  solve_status status(caller_stream s) override { return object_.status(own(s)); }
+  std::unique_ptr<held_workspace> make_workspace(caller_stream s, memory_resource* resource) const override {
+    if constexpr (has_workspaces) {
+      return std::make_unique<workspace>(this->number, object_.make_workspace(own(s), resource));
+    } else {
+      return nullptr;
+    }
+  }
+  solve_status status(held_workspace* scratch, caller_stream s) override {
+    if constexpr (has_workspaces) {
+      if (scratch != nullptr) {
+        return object_.status(own(*scratch), own(s));
+      }
+    }
+    return object_.status(own(s));
+  }
   decltype(std::declval<const Object&>().info()) info() const override { return object_.info(); }
   std::int64_t rows() const noexcept override { return object_.rows(); }
 
@@ -60,55 +87,48 @@ class object_holder : public Held {
       return s;
     }
   }
+  /// Returns the workspace of the object; any_object has checked the number.
+  static own_workspace& own(held_workspace& scratch) { return static_cast<workspace&>(scratch).held; }
 
   Object object_;
-};
-
-/// Holds an object that makes workspaces.
-template <class Object, class Held>
-class workspaces_holder : public object_holder<Object, Held> {
-  using base = object_holder<Object, Held>;
-
- public:
-  using base::base;
-
-  std::unique_ptr<held_workspace> make_workspace(typename base::caller_stream s,
-                                                 memory_resource* resource) const override {
-    return std::make_unique<workspace>(this->number, this->object_.make_workspace(base::own(s), resource));
-  }
-  solve_status status_of(held_workspace& scratch, typename base::caller_stream s) const override {
-    return this->object_.status(own(scratch), base::own(s));
-  }
-
- protected:
-  using base::own;
-  /// Returns the workspace of the object; any_object has checked the number.
-  static typename Object::workspace& own(held_workspace& scratch) {
-    return static_cast<workspace&>(scratch).held;
-  }
 
  private:
+  static constexpr bool has_workspaces = !std::is_same_v<own_workspace, void*>;
+
   struct workspace final : held_workspace {
-    workspace(std::uint64_t number, typename Object::workspace&& made)
-        : held_workspace(number), held(std::move(made)) {}
-    typename Object::workspace held;
+    workspace(std::uint64_t number, own_workspace&& made) : held_workspace(number), held(std::move(made)) {}
+    own_workspace held;
   };
 };
 
-template <class Held>
+template <class Held, class Value, class Index, class Offset>
 class any_object;
 
 /// The workspace of any object. Move-only.
 class any_workspace {
-  template <class Held>
+  template <class Held, class Value, class Index, class Offset>
   friend class any_object;
   explicit any_workspace(std::unique_ptr<held_workspace> made) : held_(std::move(made)) {}
   std::unique_ptr<held_workspace> held_;
 };
 
-/// The base of the classes any_*: owns the object. `Held` names itself in the messages.
-template <class Held>
+/// The base of the classes any_*: owns the object, and has the functions that all of them have. `Held` names
+/// itself in the messages.
+template <class Held, class Value, class Index, class Offset>
 class any_object {
+ public:
+  using value_type = Value;                        ///< type of the values of the matrix, b and x
+  using index_type = Index;                        ///< type of indices
+  using offset_type = Offset;                      ///< type of offsets
+  using stream_type = typename Held::stream_type;  ///< type of streams
+
+  /// Returns what the last call on the object's own workspace met; as the function of the object.
+  [[nodiscard]] solve_status status(stream_type stream = {}) const { return held().status(nullptr, stream); }
+  /// Returns what the analysis decided and how much memory the object holds; as the function of the object.
+  [[nodiscard]] auto info() const { return held().info(); }
+  /// Returns the number of rows of a system. Throws errc::invalid_argument if the object was moved from.
+  [[nodiscard]] std::int64_t rows() const { return held().rows(); }
+
  protected:
   explicit any_object(std::unique_ptr<Held> made) : held_(std::move(made)) {}
 
@@ -116,15 +136,15 @@ class any_object {
     SPTRSV_EXPECTS(held_ != nullptr, errc::invalid_argument, Held::moved_from);
     return *held_;
   }
-  any_workspace workspace_of(typename Held::stream_type stream, memory_resource* resource) const {
+  any_workspace workspace_of(stream_type stream, memory_resource* resource) const {
     return any_workspace(held().make_workspace(stream, resource));
   }
   /// Returns what a workspace holds, if it belongs to this object.
-  held_workspace& checked(any_workspace& scratch) const {
+  held_workspace* checked(any_workspace& scratch) const {
     SPTRSV_EXPECTS(scratch.held_ != nullptr, errc::invalid_argument, "the workspace was moved from");
     SPTRSV_EXPECTS(scratch.held_->owner == held().number, errc::invalid_argument,
                    std::string("the workspace belongs to another ") + Held::name);
-    return *scratch.held_;
+    return scratch.held_.get();
   }
 
  private:

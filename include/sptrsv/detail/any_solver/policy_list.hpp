@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sptrsv/policy.hpp"
 
@@ -46,24 +47,10 @@ void for_each_policy(policy_list<Policies...>, Visit visit) {
   (visit(Policies{}), ...);
 }
 
-/// Returns the name of the first policy of a list.
-template <class First, class... Rest>
-std::string first_name(policy_list<First, Rest...>) {
-  return First::name;
-}
-
-/// Returns whether the list has a policy of this name.
+/// Returns the names of the policies of a list.
 template <class... Policies>
-bool has_name(policy_list<Policies...>, const std::string& name) {
-  return ((name == Policies::name) || ...);
-}
-
-/// Returns the names of the policies of a list, separated by commas.
-template <class... Policies>
-std::string names_of(policy_list<Policies...>) {
-  std::string text;
-  ((text += (text.empty() ? "" : ", ") + std::string(Policies::name)), ...);
-  return text;
+std::vector<std::string> names_of(policy_list<Policies...>) {
+  return {Policies::name...};
 }
 
 }  // namespace sptrsv::detail

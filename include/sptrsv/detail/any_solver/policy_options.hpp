@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -61,80 +62,47 @@ inline constexpr name_table<policy::square_kernel, 5> names_of_values<policy::sq
       {policy::square_kernel::scalar_dcsr, "scalar_dcsr"},
       {policy::square_kernel::vector_dcsr, "vector_dcsr"}}}};
 
-// for_each_option() calls `visit(name, member)` for each option of a policy; the name is that of the member.
+/// Calls `visit(name, member_of(policy))` if the policy has this member.
+template <class Policy, class MemberOf, class Visit>
+void visit_option(Policy& policy, const char* name, const MemberOf& member_of, const Visit& visit) {
+  if constexpr (std::is_invocable_v<const MemberOf&, Policy&>) {
+    visit(name, member_of(policy));
+  }
+}
+#define SPTRSV_OPTION(member) \
+  visit_option(               \
+      p, #member, [](auto& of) -> decltype((of.member)) { return of.member; }, visit)
 
-template <class Visit>
-void for_each_option(policy::host_serial&, Visit) {}
-template <class Visit>
-void for_each_option(policy::host_parallel& p, Visit visit) {
-  visit("workers", p.workers);
-}
-template <class Tuning, class Visit>
-void for_each_option(policy::basic_sync_free_warp<Tuning>& p, Visit visit) {
-  visit("order", p.order);
-  visit("form", p.form);
-}
-template <class Tuning, class Visit>
-void for_each_option(policy::basic_sync_free_thread<Tuning>& p, Visit visit) {
-  visit("order", p.order);
-  visit("form", p.form);
-}
-template <class Tuning, class Visit>
-void for_each_option(policy::basic_sync_free_fused<Tuning>& p, Visit visit) {
-  visit("order", p.order);
-}
+/// Calls `visit(name, member)` for each option of a policy; the name is that of the member. The order is that
+/// of the members. A policy that has an option of another name adds it here.
 template <class Policy, class Visit>
-void for_each_option(Policy&, Visit) {}  // a policy without options
-template <class Tuning, class Visit>
-void for_each_option(policy::basic_level_set<Tuning>& p, Visit visit) {
-  visit("by", p.by);
-  visit("launches", p.launches);
+void for_each_option(Policy& p, Visit visit) {
+  SPTRSV_OPTION(workers);
+  SPTRSV_OPTION(by);
+  SPTRSV_OPTION(path);
+  SPTRSV_OPTION(order);
+  SPTRSV_OPTION(form);
+  SPTRSV_OPTION(launches);
+  SPTRSV_OPTION(partitions);
+  SPTRSV_OPTION(exact_order);
+  SPTRSV_OPTION(max_growth);
+  SPTRSV_OPTION(max_fill);
+  SPTRSV_OPTION(shape);
+  SPTRSV_OPTION(row_per_thread_levels);
+  SPTRSV_OPTION(run_levels);
+  SPTRSV_OPTION(blocks);
+  SPTRSV_OPTION(depth);
+  SPTRSV_OPTION(selector);
+  SPTRSV_OPTION(triangle);
+  SPTRSV_OPTION(square);
+  const auto visit_kernels = [&](const char*, auto& kernels) { for_each_option(kernels, visit); };
+  visit_option(
+      p, "", [](auto& of) -> decltype((of.kernels)) { return of.kernels; }, visit_kernels);
 }
-template <class Tuning, class Visit>
-void for_each_option(policy::basic_self_scheduled<Tuning>& p, Visit visit) {
-  visit("by", p.by);
-  visit("order", p.order);
-}
-template <class Tuning, class Visit>
-void for_each_option(policy::basic_dataflow<Tuning>& p, Visit visit) {
-  visit("path", p.path);
-  visit("order", p.order);
-  visit("partitions", p.partitions);
-  visit("exact_order", p.exact_order);
-  visit("max_growth", p.max_growth);
-  visit("max_fill", p.max_fill);
-  visit("shape", p.shape);
-  visit("row_per_thread_levels", p.row_per_thread_levels);
-  visit("run_levels", p.run_levels);
-}
+#undef SPTRSV_OPTION
 template <class Visit>
 void for_each_option(policy::automatic<>& p, Visit visit) {
   for_each_option(std::get<0>(p.candidates), visit);
-}
-template <class Tuning, class Visit>
-void for_each_option(policy::basic_supernodal<Tuning>& p, Visit visit) {
-  visit("max_growth", p.max_growth);
-}
-template <class Visit>
-void for_each_option(policy::block_kernels& kernels, Visit visit) {
-  visit("selector", kernels.selector);
-  visit("triangle", kernels.triangle);
-  visit("square", kernels.square);
-}
-template <class Tuning, class Visit>
-void for_each_option(policy::basic_column_block<Tuning>& p, Visit visit) {
-  visit("blocks", p.blocks);
-  for_each_option(p.kernels, visit);
-}
-template <class Tuning, class Visit>
-void for_each_option(policy::basic_row_block<Tuning>& p, Visit visit) {
-  visit("blocks", p.blocks);
-  for_each_option(p.kernels, visit);
-}
-template <class Tuning, class Visit>
-void for_each_option(policy::basic_recursive_block<Tuning>& p, Visit visit) {
-  visit("depth", p.depth);
-  for_each_option(p.kernels, visit);
 }
 
 /// A policy as a user writes it, in words.
@@ -142,17 +110,11 @@ struct policy_text {
   std::string name;                   ///< empty: the default policy
   std::vector<std::string> settings;  ///< `option=value`
 
-  explicit policy_text(std::string_view text) {
-    constexpr std::string_view blanks = " \t\r\n";
-    for (std::size_t at = text.find_first_not_of(blanks); at != std::string_view::npos;
-         at = text.find_first_not_of(blanks, at)) {
-      const std::size_t end = std::min(text.find_first_of(blanks, at), text.size());
-      if (name.empty()) {
-        name = text.substr(at, end - at);
-      } else {
-        settings.emplace_back(text.substr(at, end - at));
-      }
-      at = end;
+  explicit policy_text(const std::string& text) {
+    std::istringstream words(text);
+    words >> name;
+    for (std::string setting; words >> setting;) {
+      settings.push_back(setting);
     }
   }
 };

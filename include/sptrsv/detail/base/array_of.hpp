@@ -2,7 +2,6 @@
 // Arrays whose size is a number of type int.
 #pragma once
 
-#include <cstddef>
 #include <type_traits>
 
 #include "sptrsv/detail/base/at.hpp"

@@ -1,15 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of the arrays that a caller passes: that they are there, and where the executor computes.
+// The check of the arrays that a caller passes: that they are there, where the executor computes, and that
+// their strides are right.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 
-#include "sptrsv/detail/base/strides.hpp"
 #include "sptrsv/error.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::detail {
+
+/// Returns the absolute value, also of the smallest number.
+constexpr std::uint64_t magnitude(std::int64_t v) {
+  return v < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v);
+}
+
+/// Returns whether the distance from the first to the last element of a view, which has at least one row and
+/// one column, fits an address space.
+template <class T>
+constexpr bool fits_address_space(const dense_view<T>& v) {
+  std::uint64_t left = static_cast<std::uint64_t>(PTRDIFF_MAX) / sizeof(T);
+  const auto take = [&](std::int64_t steps, std::int64_t stride) {
+    const auto count = static_cast<std::uint64_t>(steps);
+    const std::uint64_t length = magnitude(stride);
+    if (count != 0 && length > left / count) {
+      return false;
+    }
+    left -= count * length;
+    return true;
+  };
+  return take(v.rows - 1, v.row_stride) && take(v.columns - 1, v.column_stride);
+}
+
+/// Returns whether two elements of a view have the same address. `repeats`: elements that are equal because a
+/// stride is 0 do not count.
+template <class T>
+constexpr bool elements_overlap(const dense_view<T>& v, bool repeats) {
+  const std::uint64_t row = magnitude(v.row_stride);
+  const std::uint64_t column = magnitude(v.column_stride);
+  if ((v.rows > 1 && row == 0) || (v.columns > 1 && column == 0)) {
+    return !repeats;
+  }
+  if (v.rows <= 1 || v.columns <= 1) {
+    return false;
+  }
+  // The shortest way from an element to an equal one: column / divisor rows down, row / divisor columns back.
+  const std::uint64_t divisor = std::gcd(row, column);
+  return column / divisor < static_cast<std::uint64_t>(v.rows) &&
+         row / divisor < static_cast<std::uint64_t>(v.columns);
+}
+
+/// The addresses of the elements of a view, which fit an address space: from `begin` to before `end`.
+struct address_range {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+
+  template <class T>
+  explicit address_range(const dense_view<T>& v) : address_range(v.data, 0) {
+    const auto extend = [&](std::int64_t bytes) {
+      (bytes < 0 ? begin : end) += static_cast<std::uintptr_t>(bytes);
+    };
+    constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+    end += sizeof(T);
+    extend(v.rows > 1 ? (v.rows - 1) * v.row_stride * size : 0);
+    extend(v.columns > 1 ? (v.columns - 1) * v.column_stride * size : 0);
+  }
+  address_range(const void* p, std::size_t bytes)
+      : begin(reinterpret_cast<std::uintptr_t>(p)), end(begin + bytes) {}
+  [[nodiscard]] bool meets(const address_range& other) const {
+    return begin < other.end && other.begin < end;
+  }
+};
+
+/// Returns whether views of the same size, which have elements, may have an element in common. The answer is
+/// exact if their strides are equal; otherwise views that lie within each other count as overlapping.
+template <class T>
+bool views_overlap(const dense_view<const T>& b, const dense_view<T>& x) {
+  const address_range of_b(b);
+  const address_range of_x(x);
+  if (!of_b.meets(of_x)) {
+    return false;
+  }
+  const auto distance = static_cast<std::int64_t>(of_x.begin - of_b.begin);
+  if ((x.rows > 1 && b.row_stride != x.row_stride) || (x.columns > 1 && b.column_stride != x.column_stride) ||
+      distance % static_cast<std::int64_t>(sizeof(T)) != 0) {
+    return true;
+  }
+  const std::int64_t apart = distance / static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t step = 1 - x.columns; step < x.columns; ++step) {
+    const std::int64_t rest = apart - (step == 0 ? 0 : step * x.column_stride);
+    if (rest == 0 || (x.rows > 1 && rest % x.row_stride == 0 &&
+                      magnitude(rest / x.row_stride) < static_cast<std::uint64_t>(x.rows))) {
+      return true;
+    }
+  }
+  return false;
+}
 
 /// Throws if an array of `size` elements is null or lies where the executor does not compute. An array
 /// without elements may be anything. `array`: what it is; `taker`: the policy or function that takes it.
@@ -48,10 +137,11 @@ void check_elements(const dense_view<T>& v, const char* name, bool repeats) {
                  strides() + ", has elements that overlap: the leading dimension is too small");
 }
 
-/// Checks the operands of a solve of a system of `rows` rows. Returns whether they have elements.
-template <class Executor, class T>
-[[nodiscard]] bool check_operands(const dense_view<const T>& b, const dense_view<T>& x, std::int64_t rows,
-                                  std::int64_t max_rhs, const char* taker) {
+/// Checks the operands of a solve of a system of `rows` rows. Returns whether they have elements. `repeats`:
+/// whether strides of x may be 0, too.
+template <class Executor, class B, class X>
+bool check_operands(const dense_view<B>& b, const dense_view<X>& x, std::int64_t rows, std::int64_t max_rhs,
+                    const char* taker, bool repeats = false) {
   check_operand<Executor>(b, rows, "b", taker);
   check_operand<Executor>(x, rows, "x", taker);
   SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
@@ -62,7 +152,7 @@ template <class Executor, class T>
     return false;
   }
   check_elements(b, "b", true);
-  check_elements(x, "x", false);
+  check_elements(x, "x", repeats);
   return true;
 }
 

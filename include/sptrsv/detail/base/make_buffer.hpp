@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::detail {
@@ -13,7 +14,7 @@ namespace sptrsv::detail {
 /// Returns an uninitialised buffer of `count` >= 0 elements from `resource`, allocated on the stream of `on`.
 template <class T, class Executor>
 buffer<T> make_buffer(std::int64_t count, const Executor& on, memory_resource& resource) {
-  return buffer<T>(static_cast<std::size_t>(count), resource, on.stream());
+  return buffer<T>(at(count), resource, on.stream());
 }
 
 /// Returns a copy, in the memory of the executor, of `count` elements in host memory.
@@ -31,7 +32,7 @@ buffer<T> upload(const std::vector<T>& host, const Executor& on, memory_resource
 /// Returns a copy in host memory of `count` elements. Synchronises.
 template <class T, class Executor>
 std::vector<T> download_array(const T* device, std::int64_t count, const Executor& on) {
-  std::vector<T> made(static_cast<std::size_t>(count));
+  std::vector<T> made(at(count));
   on.download(made.data(), device, made.size() * sizeof(T));
   return made;
 }
@@ -54,7 +55,7 @@ class device_arrays {
   /// Returns an uninitialised array of `count` >= 0 elements; null if there are none.
   template <class T, class Executor>
   T* make(std::int64_t count, const Executor& on, memory_resource& resource) {
-    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
+    const std::size_t bytes = at(count) * sizeof(T);
     if (bytes == 0) {
       return nullptr;
     }

@@ -63,6 +63,33 @@ using real_t = typename scalar_traits<std::remove_cv_t<Value>>::real;
 template <class Scalar>
 inline constexpr bool is_complex_v = !std::is_same_v<Scalar, real_t<Scalar>>;
 
+/// The scalar with the same form and single precision.
+template <class Scalar>
+struct single_of {
+  using type = float;
+};
+template <class Real>
+struct single_of<cplx<Real>> {
+  using type = cplx<float>;
+};
+
+/// The type of a stored entry.
+template <class Scalar, entry_storage Storage>
+using stored_entry_t =
+    std::conditional_t<Storage == entry_storage::as_values, Scalar, typename single_of<Scalar>::type>;
+
+/// Returns the number as a To. It is rounded if To is narrower.
+template <class To, class From>
+SPTRSV_HOST_DEVICE To entry_cast(From v) {
+  if constexpr (std::is_same_v<To, From>) {
+    return v;
+  } else if constexpr (is_complex_v<From>) {
+    return {static_cast<real_t<To>>(v.re), static_cast<real_t<To>>(v.im)};
+  } else {
+    return static_cast<To>(v);
+  }
+}
+
 /// Returns the object of type To that has the bits of `from`; std::bit_cast of C++20.
 template <class To, class From>
 SPTRSV_HOST_DEVICE To bit_cast(const From& from) {
@@ -158,15 +185,8 @@ template <class Scalar>
 class pivot_divisor {
  public:
   /// Computes the reciprocal.
-  SPTRSV_HOST_DEVICE explicit pivot_divisor(Scalar pivot) : pivot_divisor(pivot, divide(one(), pivot)) {
-    safe_ = is_safe_factor(reciprocal_);
-  }
-  /// Returns a divisor that computes no reciprocal and always divides.
-  static SPTRSV_HOST_DEVICE pivot_divisor late(Scalar pivot) {
-    pivot_divisor made(pivot, one());
-    made.safe_ = false;
-    return made;
-  }
+  SPTRSV_HOST_DEVICE explicit pivot_divisor(Scalar pivot)
+      : pivot_(pivot), reciprocal_(divide(one(), pivot)), safe_(is_safe_factor(reciprocal_)) {}
   /// Returns whether a multiplication with the reciprocal may replace the division.
   SPTRSV_HOST_DEVICE bool is_safe() const { return safe_; }
   SPTRSV_HOST_DEVICE Scalar reciprocal() const { return reciprocal_; }
@@ -180,12 +200,9 @@ class pivot_divisor {
   static SPTRSV_HOST_DEVICE Scalar one() { return from_real<Scalar>(1); }
 
  private:
-  SPTRSV_HOST_DEVICE pivot_divisor(Scalar pivot, Scalar reciprocal)
-      : pivot_(pivot), reciprocal_(reciprocal) {}
-
   Scalar pivot_;
   Scalar reciprocal_;
-  bool safe_ = false;
+  bool safe_;
 };
 
 /// Returns the array of the user as an array of the kernels' scalar type. Its elements remain objects of the

@@ -26,12 +26,12 @@ struct vertex_lists {
 template <class Index, class Offset = std::int64_t, class Visit>
 vertex_lists<Index, Offset> lists_of(std::int64_t size, const Visit& visit) {
   vertex_lists<Index, Offset> made;
-  made.offsets.assign(static_cast<std::size_t>(size) + 1, Offset{0});
+  made.offsets.assign(at(size) + 1, Offset{0});
   visit([&](Index v, Index) { ++made.offsets[at(v) + 1]; });
   for (std::size_t v = 1; v < made.offsets.size(); ++v) {
     made.offsets[v] += made.offsets[v - 1];
   }
-  made.vertices.resize(static_cast<std::size_t>(made.offsets.back()));
+  made.vertices.resize(at(made.offsets.back()));
   std::vector<Offset> next(made.offsets.begin(), made.offsets.end() - 1);
   visit([&](Index v, Index element) { made.vertices[at(next[at(v)]++)] = element; });
   return made;

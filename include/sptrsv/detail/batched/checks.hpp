@@ -9,8 +9,8 @@
 #include <string>
 
 #include "sptrsv/batch.hpp"
+#include "sptrsv/detail/base/check_space.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
-#include "sptrsv/detail/base/strides.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv::detail::batched {

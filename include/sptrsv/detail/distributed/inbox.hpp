@@ -12,8 +12,8 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/nonfinite.hpp"
 #include "sptrsv/detail/simt/context.hpp"
+#include "sptrsv/detail/sync/tickets.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 
 namespace sptrsv::detail::distributed {

@@ -81,10 +81,6 @@ struct move_sources {
   Offset* sources_of_half;  ///< by entry of the half
 
   template <class Context>
-  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
-    return true;
-  }
-  template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
     ctx.store(sources_of_half + e, ctx.load_constant(sources + entry_of_whole(ctx, r, e)));
   }

@@ -6,11 +6,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/levels/level_searches.hpp"
 
 namespace sptrsv::detail {
@@ -35,30 +35,11 @@ template <class Key, class Index, class LevelOf>
 struct find_level_offsets {
   const Key* sorted_keys;  ///< by solve index; the levels ascend
   LevelOf level_of;
-  const Index* rows;     ///< by solve index; used for solve_indices only
+  const Index* rows;     ///< by solve index; used for solve_indices only; null without them
   Index* level_offsets;  ///< by level, count + 1
   Index* solve_indices;  ///< by row; null: they are not wanted
   std::int64_t size;
   std::int64_t count;  ///< number of levels
-
-  find_level_offsets(const Key* keys, const LevelOf& level_of_key, const device_levels<Index>& levels)
-      : sorted_keys(keys),
-        level_of(level_of_key),
-        rows(levels.rows.data()),
-        level_offsets(levels.level_offsets.data()),
-        solve_indices(levels.solve_indices.size() == 0 ? nullptr : levels.solve_indices.data()),
-        size(static_cast<std::int64_t>(levels.rows.size())),
-        count(levels.count) {}
-  /// Finds only where each level begins.
-  find_level_offsets(const Key* keys, const LevelOf& level_of_key, Index* offsets, std::int64_t row_count,
-                     std::int64_t level_count)
-      : sorted_keys(keys),
-        level_of(level_of_key),
-        rows(nullptr),
-        level_offsets(offsets),
-        solve_indices(nullptr),
-        size(row_count),
-        count(level_count) {}
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t p) const {
@@ -74,6 +55,17 @@ struct find_level_offsets {
     }
   }
 };
+
+/// Finds the offsets, and the solve indices if they are wanted, of rows that have been sorted by their keys.
+template <class Key, class Index, class LevelOf, class Executor>
+void finish_levels(const device_levels<Index>& levels, const buffer<Key>& sorted_keys,
+                   const LevelOf& level_of, const Executor& on) {
+  const auto size = static_cast<std::int64_t>(levels.rows.size());
+  simt::for_each(on, size,
+                 find_level_offsets<Key, Index, LevelOf>{sorted_keys.data(), level_of, levels.rows.data(),
+                                                         levels.level_offsets.data(),
+                                                         levels.solve_indices.data(), size, levels.count});
+}
 
 /// The level of a row by its level counted from 1.
 struct level_from_one {
@@ -104,9 +96,13 @@ std::array<row_levels<Index>, N> levels_of_rows(
     simt::for_each(on, sizes[k], levels.start(k, searches[k].state));
   }
   levels.launch(searches);
-  typename searches_type::results found[N];
+  level_search found[2 * N];
   on.download(found, states.data(), sizeof(found));
-  auto optional = levels.finish(triangles, found);
+  std::array<const level_search*, N> results;
+  for (std::size_t k = 0; k < N; ++k) {
+    results[k] = found + 2 * k;
+  }
+  auto optional = levels.finish(triangles, results);
   std::array<row_levels<Index>, N> made;
   std::transform(optional.begin(), optional.end(), made.begin(), [](auto& of) { return std::move(*of); });
   return made;
@@ -196,15 +192,15 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
   const auto found = builder.read_reports();
   builder.expect_sound(found);
   std::array<const device_triangle<Index, Offset>*, N> searched{};
-  typename searches_type::results results[N];
+  std::array<const level_search*, N> results{};
   for (std::size_t k = 0; k < N; ++k) {
     if (builder.ascends(found, k)) {
-      t[k].columns.shrink(static_cast<std::size_t>(found[k].entries));
-      t[k].sources.shrink(static_cast<std::size_t>(found[k].entries));
+      t[k].columns.shrink(at(found[k].entries));
+      t[k].sources.shrink(at(found[k].entries));
     }
     builder.complete(t, found, k);
     searched[k] = builder.ascends(found, k) && found[k].longest_row <= limits.longest_whole ? &t[k] : nullptr;
-    std::copy(std::begin(found[k].searches), std::end(found[k].searches), results[k]);
+    results[k] = found[k].searches;
   }
   auto of_rows = levels.finish(searched, results);
   for (std::size_t k = 0; k < N; ++k) {
@@ -213,8 +209,8 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
   return made;
 }
 
-/// Returns room for `size` rows in `count` levels. `with_solve_indices`: whether the solve index of each row
-/// is wanted, too; it is in scratch memory.
+/// Returns room for `size` rows in `count` levels; the offsets are written if there are no rows.
+/// `with_solve_indices`: whether the solve index of each row is wanted, too; it is in scratch memory.
 template <class Index, class Executor>
 device_levels<Index> make_levels(std::int64_t size, std::int64_t count, bool with_solve_indices,
                                  const Executor& on, const analysis_memory& memory) {
@@ -224,6 +220,9 @@ device_levels<Index> make_levels(std::int64_t size, std::int64_t count, bool wit
   made.rows = make_buffer<Index>(size, on, memory.kept);
   if (with_solve_indices) {
     made.solve_indices = make_buffer<Index>(size, on, memory.scratch);
+  }
+  if (size == 0) {
+    on.fill_bytes(made.level_offsets.data(), 0, made.level_offsets.bytes());
   }
   return made;
 }
@@ -235,7 +234,6 @@ device_levels<Index> order_by_level(const row_levels<Index>& levels, const Execu
   const auto size = static_cast<std::int64_t>(levels.of_row.size());
   auto result = make_levels<Index>(size, levels.count, with_solve_indices, on, memory);
   if (size == 0) {
-    on.fill_bytes(result.level_offsets.data(), 0, result.level_offsets.bytes());
     return result;
   }
   const auto sorted_levels = make_buffer<Index>(size, on, memory.scratch);
@@ -243,8 +241,7 @@ device_levels<Index> order_by_level(const row_levels<Index>& levels, const Execu
   on.sort_pairs(reinterpret_cast<const key*>(levels.of_row.data()),
                 reinterpret_cast<key*>(sorted_levels.data()), levels.numbers.data(), result.rows.data(), size,
                 bits_for(static_cast<std::uint64_t>(result.count) + 1), memory.scratch);
-  simt::for_each(on, size,
-                 find_level_offsets<Index, Index, level_from_one>(sorted_levels.data(), {}, result));
+  finish_levels(result, sorted_levels, level_from_one{}, on);
   return result;
 }
 

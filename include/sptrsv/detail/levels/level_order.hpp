@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
@@ -77,10 +77,6 @@ struct move_entries {
   Offset* new_sources;              ///< by new entry
 
   template <class Context>
-  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
-    return true;
-  }
-  template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
     const Offset from = old(ctx, r, e);
     const Index column = ctx.load_constant(columns + from);
@@ -117,7 +113,7 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   moved.size = s.size;
   moved.longest_row = t.longest_row;
   moved.rows_are_stored_runs = t.rows_are_stored_runs;
-  const auto size = static_cast<std::size_t>(s.size);
+  const auto size = at(s.size);
   moved.row_offsets = buffer<Offset>(size + 1, memory.kept, stream);
   moved.diagonal_sources = buffer<Offset>(t.diagonal_sources.size() == 0 ? 0 : size, memory.kept, stream);
   if (s.size == 0) {
@@ -132,7 +128,7 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   if (entries < 0) {
     on.download(&entries, moved.row_offsets.data() + s.size, sizeof(entries));
   }
-  const auto count = static_cast<std::size_t>(entries);
+  const auto count = at(entries);
   moved.columns = buffer<Index>(count, memory.kept, stream);
   const bool moves_sources = s.has_sources && t.sources.size() > 0;
   moved.sources = buffer<Offset>(moves_sources ? count : 0, memory.kept, stream);
@@ -213,7 +209,6 @@ levels_by_length<Index> order_by_level_and_length(const device_triangle<Index, O
   levels_by_length<Index> result{make_levels<Index>(t.size, levels.count, with_solve_indices, on, memory),
                                  make_buffer<std::uint64_t>(t.size, on, memory.scratch)};
   if (t.size == 0) {
-    on.fill_bytes(result.levels.level_offsets.data(), 0, result.levels.level_offsets.bytes());
     return result;
   }
   const auto keys = make_buffer<std::uint64_t>(t.size, on, memory.scratch);
@@ -223,9 +218,7 @@ levels_by_length<Index> order_by_level_and_length(const device_triangle<Index, O
                                                              key_of, bits, keys.data()});
   on.sort_pairs(keys.data(), result.keys.data(), levels.numbers.data(), result.levels.rows.data(), t.size,
                 bits_for(static_cast<std::uint64_t>(levels.count * sections) << bits), memory.scratch);
-  simt::for_each(on, t.size,
-                 find_level_offsets<std::uint64_t, Index, level_of_key>(result.keys.data(), {bits, sections},
-                                                                        result.levels));
+  finish_levels(result.levels, result.keys, level_of_key{bits, sections}, on);
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/host_team.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
@@ -75,40 +76,31 @@ inline search_limit limit_of_search(std::int64_t rows, std::int64_t entries) {
   return {rounds / 5 + 1, rounds + 1};
 }
 
-/// The pattern of a triangle in host memory. The constructor synchronises.
-template <class Index, class Offset>
-class downloaded_pattern {
- public:
-  template <class Executor>
-  downloaded_pattern(const device_triangle<Index, Offset>& t, const Executor& on)
-      : size_(static_cast<std::size_t>(t.size)),
-        row_offsets_(new Offset[t.row_offsets.size()]),
-        columns_(new Index[t.columns.size()]) {
-    on.download(row_offsets_.get(), t.row_offsets.data(), t.row_offsets.bytes());
-    on.download(columns_.get(), t.columns.data(), t.columns.bytes());
-  }
+/// Finds the levels of two triangles at the same time: every other block searches the second one. A search
+/// waits for hand-offs most of the time, so both take little longer than one.
+///
+/// With `HasDeadline` the parameters are read at fixed places, as in a search alone, whose rounds the
+/// deadline counts. Without, they are read by an index, which makes a round of polls take longer: on large
+/// grids the polls of waiting warps hold up those that work, and the search takes 0.6 to 0.9 of the time.
+template <class Index, class Offset, bool HasDeadline>
+struct two_levels_agent {
+  using of_one = levels_agent<Index, Offset>;
+  static constexpr int block_threads = of_one::block_threads;
+  using shared_storage = typename of_one::shared_storage;
+  struct params {
+    typename of_one::params of[2];
+  };
 
-  /// Writes the level of each row, counted from 1, and returns their number. `step`: see levels_agent.
-  Index find_levels(Index step, Index* levels) const {
-    Index count = 0;
-    for (std::size_t row = 0; row < size_; ++row) {
-      const std::size_t near = step == 1 ? row : row / 32 * 32;
-      Index level = 0;
-      for (auto e = static_cast<std::size_t>(row_offsets_[row]);
-           e < static_cast<std::size_t>(row_offsets_[row + 1]); ++e) {
-        const auto column = static_cast<std::size_t>(columns_[e]);
-        level = std::max(level, static_cast<Index>(levels[column] - (column >= near ? 1 : 0)));
-      }
-      levels[row] = ++level;
-      count = std::max(count, level);
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    if constexpr (!HasDeadline) {
+      of_one::run(ctx, shared, p.of[ctx.block_rank() % 2]);
+    } else if (ctx.block_rank() % 2 == 0) {
+      of_one::run(ctx, shared, p.of[0]);
+    } else {
+      of_one::run(ctx, shared, p.of[1]);
     }
-    return count;
   }
-
- private:
-  std::size_t size_;
-  std::unique_ptr<Offset[]> row_offsets_;
-  std::unique_ptr<Index[]> columns_;
 };
 
 /// The searches for the levels of N triangles, and for the levels of row_levels::count_of_blocks if these are
@@ -165,17 +157,17 @@ class level_searches {
     }
   }
 
-  /// What the two searches of a triangle have found, in host memory.
-  using results = level_search[2];
-  /// Returns the levels of the triangles. A search that was given up is repeated on the host, which
-  /// synchronises. `triangles`: null for one whose search was not to run, which gets no levels.
+  /// Returns the levels of the triangles. `found`: by triangle, what its two searches have found, in host
+  /// memory. A search that was given up is repeated on the host, which synchronises. `triangles`: null for
+  /// one whose search was not to run, which gets no levels.
   std::array<std::optional<row_levels<Index>>, N> finish(
-      const std::array<const device_triangle<Index, Offset>*, N>& triangles, const results (&found)[N]) {
+      const std::array<const device_triangle<Index, Offset>*, N>& triangles,
+      const std::array<const level_search*, N>& found) {
     std::int64_t entries = 0;
     for (std::size_t k = 0; k < N; ++k) {
       if (triangles[k] != nullptr) {
         of_[k].take_results(*triangles[k], found[k], on_);
-        entries += of_[k].pattern ? triangles[k]->entries() : 0;
+        entries += of_[k].is_on_host() ? triangles[k]->entries() : 0;
       }
     }
     for_each_taken(static_cast<std::int64_t>(N), N > 1 && entries >= many_entries ? 2 : 1,
@@ -196,27 +188,37 @@ class level_searches {
     buffer<Index> of_blocks;  ///< by row: its level if row blocks did not need each other
     bool is_given_up = false;
     bool is_given_up_for_blocks = false;
-    std::optional<downloaded_pattern<Index, Offset>> pattern;  ///< empty: no search was given up
-    std::unique_ptr<Index[]> on_host;                          ///< by row: levels, if a search was given up
+    // If a search was given up, the triangle and its levels in host memory. (A std::vector would write
+    // zeros.)
+    std::size_t size = 0;
+    std::unique_ptr<Offset[]> row_offsets;
+    std::unique_ptr<Index[]> columns;
+    std::unique_ptr<Index[]> on_host;  ///< by row: its level
 
     /// Takes what was found, and copies the triangle to the host if a search was given up.
-    void take_results(const device_triangle<Index, Offset>& t, const results& found, const Executor& on) {
+    void take_results(const device_triangle<Index, Offset>& t, const level_search* found,
+                      const Executor& on) {
       levels.count = found[0].levels;
       levels.count_of_blocks = found[1].levels;
       is_given_up = found[0].given_up != 0;
       is_given_up_for_blocks = found[1].given_up != 0;
-      if (is_given_up || is_given_up_for_blocks) {
-        pattern.emplace(t, on);
-        on_host.reset(new Index[at(t.size)]);
+      if (is_on_host()) {
+        size = at(t.size);
+        row_offsets.reset(new Offset[t.row_offsets.size()]);
+        columns.reset(new Index[t.columns.size()]);
+        on_host.reset(new Index[size]);
+        on.download(row_offsets.get(), t.row_offsets.data(), t.row_offsets.bytes());
+        on.download(columns.get(), t.columns.data(), t.columns.bytes());
       }
     }
+    [[nodiscard]] bool is_on_host() const { return is_given_up || is_given_up_for_blocks; }
     /// Calls no CUDA.
     void repeat_on_host() {
       if (is_given_up_for_blocks) {
-        levels.count_of_blocks = static_cast<std::int64_t>(pattern->find_levels(0, on_host.get()));
+        levels.count_of_blocks = find_levels<true>(row_offsets, columns, 0, size, Index{1}, on_host) - 1;
       }
       if (is_given_up) {
-        levels.count = static_cast<std::int64_t>(pattern->find_levels(1, on_host.get()));
+        levels.count = find_levels(row_offsets, columns, 0, size, Index{1}, on_host) - 1;
       }
     }
     row_levels<Index> take_levels(const Executor& on) {

@@ -35,7 +35,7 @@ struct search_limit {
 ///   4. Publish each row that misses no level any more and shuffle its level to the rows of the warp that
 ///      need it, which may then be published in turn (publish_ready).
 ///   5. Repeat steps 2 to 4. When no row misses a level of another warp, finish the warp in 32 shuffles
-///      (publish_rest) and raise the number of levels.
+///      and raise the number of levels (publish_rest).
 ///   6. If there is a limit, look every 8 rounds whether the warp is late or another one was. Then give up:
 ///      publish any level for the rows that are left, so that no other warp waits for them.
 ///
@@ -80,9 +80,12 @@ struct levels_agent {
     std::uint32_t long_rows = warp.ballot(row.waits);
     std::uint32_t known_rows = 0;  // published rows of the warp, one bit per lane
     if ((long_rows >> warp.rank() & 1u) == 0) {
-      take_entries(ctx, p, base, known_rows, row);
+      load_columns(ctx, p, row);
+      find_needs(base, known_rows, row);
     } else {
-      wait_for_nothing(row);
+      for (Index& known : row.known) {
+        known = -1;  // the lane itself waits for nothing
+      }
     }
     const std::int64_t rounds = p.limit.first_rounds + p.limit.further_rounds * base / p.size;
     for (std::int64_t round = 1;; ++round) {
@@ -95,7 +98,6 @@ struct levels_agent {
       }
       if (warp.all(!row.waits)) {
         publish_rest(ctx, warp, p, base, row);
-        raise_levels(ctx, warp, p, row);
         return;
       }
       known_rows = publish_ready(ctx, warp, p, base, row, known_rows);
@@ -139,22 +141,7 @@ struct levels_agent {
     return row;
   }
 
-  SPTRSV_DEVICE static void wait_for_nothing(row_state& row) {
-    for (Index& known : row.known) {
-      known = -1;
-    }
-  }
-
-  /// Takes the row's next entries without polling them. An entry in a row of this warp becomes a bit of
-  /// `needs`, unless that row is published already: then its level was shuffled before this entry was taken,
-  /// so it is read from memory like the others.
-  template <class Context>
-  SPTRSV_DEVICE static void take_entries(Context& ctx, const params& p, std::int64_t base,
-                                         std::uint32_t known_rows, row_state& row) {
-    load_columns(ctx, p, row);
-    find_needs(base, known_rows, row);
-  }
-
+  /// Takes the row's next entries without polling them; find_needs() follows.
   template <class Context>
   SPTRSV_DEVICE static void load_columns(Context& ctx, const params& p, row_state& row) {
     for (int i = 0; i < entries_at_once; ++i) {
@@ -164,6 +151,8 @@ struct levels_agent {
     row.next = row.end - row.next > entries_at_once ? row.next + entries_at_once : row.end;
   }
 
+  /// An entry in a row of this warp becomes a bit of `needs`, unless that row is published already: then its
+  /// level was shuffled before this entry was taken, so it is read from memory like the others.
   SPTRSV_DEVICE static void find_needs(std::int64_t base, std::uint32_t known_rows, row_state& row) {
     row.waits = false;
     for (int i = 0; i < entries_at_once; ++i) {
@@ -202,7 +191,8 @@ struct levels_agent {
     if (row.waits) {
       ctx.spin(pending);
     } else if (row.next < row.end) {
-      take_entries(ctx, p, base, known_rows, row);
+      load_columns(ctx, p, row);
+      find_needs(base, known_rows, row);
       row.waits = true;  // until they have been polled
     }
   }
@@ -239,7 +229,8 @@ struct levels_agent {
   }
 
   /// Publishes all remaining rows when no level of another warp is missing any more. Row r is final after r
-  /// rounds.
+  /// rounds. Then raises the number of levels to the last one of the warp's rows. Updates of one word are
+  /// served one after the other, so only a warp that raises it updates it.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void publish_rest(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
                                          row_state& row) {
@@ -249,13 +240,6 @@ struct levels_agent {
     if (!row.done) {
       ctx.store_relaxed(p.levels + base + warp.rank(), static_cast<Index>(row.level + 1));
     }
-  }
-
-  /// Raises the number of levels to the last one of the warp's rows. Updates of one word are served one after
-  /// the other, so only a warp that raises it updates it.
-  template <class Context, class Warp>
-  SPTRSV_DEVICE static void raise_levels(Context& ctx, const Warp& warp, const params& p,
-                                         const row_state& row) {
     const auto last = static_cast<std::int64_t>(simt::reduce(warp, row.level, 32, simt::maximum{})) + 1;
     if (warp.rank() == 0 && ctx.load_relaxed(&p.search->levels) < last) {
       ctx.atomic_max(&p.search->levels, last);
@@ -309,33 +293,6 @@ struct levels_agent {
     share.end = end;
     share.next = first < end && mine < end - first ? first + mine : end;
     load_columns(ctx, p, share);
-  }
-};
-
-/// Finds the levels of two triangles at the same time: every other block searches the second one. A search
-/// waits for hand-offs most of the time, so both take little longer than one.
-///
-/// With `HasDeadline` the parameters are read at fixed places, as in a search alone, whose rounds the
-/// deadline counts. Without, they are read by an index, which makes a round of polls take longer: on large
-/// grids the polls of waiting warps hold up those that work, and the search takes 0.6 to 0.9 of the time.
-template <class Index, class Offset, bool HasDeadline>
-struct two_levels_agent {
-  using of_one = levels_agent<Index, Offset>;
-  static constexpr int block_threads = of_one::block_threads;
-  using shared_storage = typename of_one::shared_storage;
-  struct params {
-    typename of_one::params of[2];
-  };
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    if constexpr (!HasDeadline) {
-      of_one::run(ctx, shared, p.of[ctx.block_rank() % 2]);
-    } else if (ctx.block_rank() % 2 == 0) {
-      of_one::run(ctx, shared, p.of[0]);
-    } else {
-      of_one::run(ctx, shared, p.of[1]);
-    }
   }
 };
 

@@ -48,7 +48,7 @@
 //       The same for Count consecutive words of at most 16 bytes, aligned to their total size. Each word is
 //       atomic by itself. `to` and `words` belong to the thread.
 //   T load_acquire(const T* p);          // device scope
-//   T atomic_add / atomic_sub / atomic_min / atomic_max / atomic_exchange(T* p, T v);  // relaxed; old value
+//   T atomic_add / atomic_min / atomic_max / atomic_exchange(T* p, T v);  // relaxed; old value
 //   void reduce_add(T* p, T v);          // atomic_add without a result: other threads may see it late, as a
 //                                        // store; the order of floating-point additions is not fixed
 //   T load_shared(const T* p);           // block scope, atomic, unordered; p in shared memory

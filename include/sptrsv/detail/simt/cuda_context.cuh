@@ -18,34 +18,34 @@ namespace sptrsv::detail::simt {
 /// The context of a kernel on the GPU; see context.hpp for what each function does.
 class cuda_context : public cuda_copies, public cuda_flags<cuda_scope::gpu> {
  public:
-  __device__ __forceinline__ cuda_flags<cuda_scope::system> system_scope() const { return {}; }
-  __device__ __forceinline__ int thread_rank() const { return static_cast<int>(threadIdx.x); }
-  __device__ __forceinline__ int block_threads() const { return static_cast<int>(blockDim.x); }
-  __device__ __forceinline__ std::uint32_t block_rank() const { return blockIdx.x; }
-  __device__ __forceinline__ std::uint32_t grid_blocks() const { return gridDim.x; }
-  __device__ __forceinline__ void* dynamic_shared() const {
+  SPTRSV_DEVICE cuda_flags<cuda_scope::system> system_scope() const { return {}; }
+  SPTRSV_DEVICE int thread_rank() const { return static_cast<int>(threadIdx.x); }
+  SPTRSV_DEVICE int block_threads() const { return static_cast<int>(blockDim.x); }
+  SPTRSV_DEVICE std::uint32_t block_rank() const { return blockIdx.x; }
+  SPTRSV_DEVICE std::uint32_t grid_blocks() const { return gridDim.x; }
+  SPTRSV_DEVICE void* dynamic_shared() const {
     extern __shared__ uint4 sptrsv_dynamic_shared[];
     return sptrsv_dynamic_shared;
   }
   template <int Lanes>
-  __device__ __forceinline__ cuda_tile<Lanes> group() const {
+  SPTRSV_DEVICE cuda_tile<Lanes> group() const {
     return {};
   }
-  __device__ __forceinline__ void barrier() const { __syncthreads(); }
+  SPTRSV_DEVICE void barrier() const { __syncthreads(); }
   // A block has 16 hardware barriers, and __syncthreads uses number 0.
   template <int Threads>
-  __device__ __forceinline__ void barrier_wait(int id) const {
+  SPTRSV_DEVICE void barrier_wait(int id) const {
     static_assert(Threads % 32 == 0);
     asm volatile("bar.sync %0, %1;" ::"r"(id), "n"(Threads) : "memory");
   }
   template <int Threads>
-  __device__ __forceinline__ void barrier_arrive(int id) const {
+  SPTRSV_DEVICE void barrier_arrive(int id) const {
     static_assert(Threads % 32 == 0);
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "n"(Threads) : "memory");
   }
 
   template <class T>
-  __device__ __forceinline__ T load_constant(const T* p) const {
+  SPTRSV_DEVICE T load_constant(const T* p) const {
     if constexpr (cuda_memory::is_single<T>) {
       return __ldg(p);
     } else {
@@ -58,16 +58,16 @@ class cuda_context : public cuda_copies, public cuda_flags<cuda_scope::gpu> {
     }
   }
   template <class T>
-  __device__ __forceinline__ T load(const T* p) const {
+  SPTRSV_DEVICE T load(const T* p) const {
     return *p;
   }
   template <class T>
-  __device__ __forceinline__ void store(T* p, T v) const {
+  SPTRSV_DEVICE void store(T* p, T v) const {
     *p = v;
   }
 
   template <class T>
-  __device__ __forceinline__ T atomic_add(T* p, T v) const {
+  SPTRSV_DEVICE T atomic_add(T* p, T v) const {
     if constexpr (std::is_floating_point_v<T>) {
       return atomicAdd(p, v);
     } else {  // in two's complement signed and unsigned addition are the same
@@ -76,7 +76,7 @@ class cuda_context : public cuda_copies, public cuda_flags<cuda_scope::gpu> {
     }
   }
   template <class T>
-  __device__ __forceinline__ void reduce_add(T* p, T v) const {
+  SPTRSV_DEVICE void reduce_add(T* p, T v) const {
     if (__isShared(p)) {
       static_cast<void>(atomic_add(p, v));
     } else {  // for an atomicAdd with an unused result nvcc emits an atomic that returns the old value
@@ -97,25 +97,21 @@ class cuda_context : public cuda_copies, public cuda_flags<cuda_scope::gpu> {
     }
   }
   template <class T>
-  __device__ __forceinline__ T atomic_sub(T* p, T v) const {
-    return atomic_add(p, static_cast<T>(T{0} - v));
-  }
-  template <class T>
-  __device__ __forceinline__ T atomic_min(T* p, T v) const {
+  SPTRSV_DEVICE T atomic_min(T* p, T v) const {
     return static_cast<T>(atomicMin(reinterpret_cast<ordered<T>*>(p), static_cast<ordered<T>>(v)));
   }
   template <class T>
-  __device__ __forceinline__ T atomic_max(T* p, T v) const {
+  SPTRSV_DEVICE T atomic_max(T* p, T v) const {
     return static_cast<T>(atomicMax(reinterpret_cast<ordered<T>*>(p), static_cast<ordered<T>>(v)));
   }
   template <class T>
-  __device__ __forceinline__ T atomic_exchange(T* p, T v) const {
+  SPTRSV_DEVICE T atomic_exchange(T* p, T v) const {
     using bits = cuda_memory::bits_of<T>;
     return bit_cast<T>(atomicExch(reinterpret_cast<bits*>(p), bit_cast<bits>(v)));
   }
 
   template <class T>
-  __device__ __forceinline__ T load_shared(const T* p) const {
+  SPTRSV_DEVICE T load_shared(const T* p) const {
     cuda_memory::bits_of<T> v;
     if constexpr (cuda_memory::is_wide<T>) {
       asm volatile("ld.relaxed.cta.shared.u64 %0, [%1];" : "=l"(v) : "l"(__cvta_generic_to_shared(p)));
@@ -128,24 +124,24 @@ class cuda_context : public cuda_copies, public cuda_flags<cuda_scope::gpu> {
   /// fence_acquire and fence_release are each a part of fence() and cheaper: the first one drops the lines of
   /// the L1 cache and waits for nothing, the second one waits for the stores of the thread and keeps the
   /// cache. PTX has them from version 8.6 on.
-  __device__ __forceinline__ void fence_acquire() const {
+  SPTRSV_DEVICE void fence_acquire() const {
 #if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
     asm volatile("fence.acquire.gpu;" ::: "memory");
 #else
     fence();
 #endif
   }
-  __device__ __forceinline__ void fence_release() const {
+  SPTRSV_DEVICE void fence_release() const {
 #if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
     asm volatile("fence.release.gpu;" ::: "memory");
 #else
     fence();
 #endif
   }
-  __device__ __forceinline__ void fence_block() const { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
+  SPTRSV_DEVICE void fence_block() const { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
 
   template <class T>
-  __device__ __forceinline__ T load_shared_at(int address) const {
+  SPTRSV_DEVICE T load_shared_at(int address) const {
     if constexpr (sizeof(T) >= 16) {
       struct halves {
         unsigned long long of[sizeof(T) / 8];
@@ -168,7 +164,7 @@ class cuda_context : public cuda_copies, public cuda_flags<cuda_scope::gpu> {
     }
   }
   template <class T>
-  __device__ __forceinline__ void store_shared_at(int address, T value) const {
+  SPTRSV_DEVICE void store_shared_at(int address, T value) const {
     if constexpr (sizeof(T) >= 16) {
       struct halves {
         unsigned long long of[sizeof(T) / 8];
@@ -189,17 +185,17 @@ class cuda_context : public cuda_copies, public cuda_flags<cuda_scope::gpu> {
   }
   /// Branches on the addresses. The branch is never taken, but the compiler does not know that.
   template <class... Addresses>
-  __device__ __forceinline__ void compute_now(Addresses... addresses) const {
+  SPTRSV_DEVICE void compute_now(Addresses... addresses) const {
     if ((... | addresses) < 0) {
       __trap();
     }
   }
 
   template <class T>
-  __device__ __forceinline__ void spin(const T*) const {}
+  SPTRSV_DEVICE void spin(const T*) const {}
 
   template <class T>
-  __device__ __forceinline__ void prefetch(const T* p) const {
+  SPTRSV_DEVICE void prefetch(const T* p) const {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));
   }
 

@@ -14,13 +14,13 @@ namespace sptrsv::detail::simt {
 /// Copies from global to shared memory while the thread goes on.
 class cuda_copies {
  public:
-  __device__ __forceinline__ int shared_address(const void* p) const {
+  SPTRSV_DEVICE int shared_address(const void* p) const {
     return static_cast<int>(__cvta_generic_to_shared(p));
   }
 
   /// Copies of 16 bytes bypass the L1 cache, because the data is read once.
   template <int Bytes>
-  __device__ __forceinline__ void copy_async(void* shared, const void* global) const {
+  SPTRSV_DEVICE void copy_async(void* shared, const void* global) const {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
 #if __CUDA_ARCH__ >= 800
     const auto to = static_cast<unsigned int>(__cvta_generic_to_shared(shared));
@@ -40,13 +40,13 @@ class cuda_copies {
     }
 #endif
   }
-  __device__ __forceinline__ void commit_copies() const {
+  SPTRSV_DEVICE void commit_copies() const {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
   }
   template <int Pending>
-  __device__ __forceinline__ void wait_copies() const {
+  SPTRSV_DEVICE void wait_copies() const {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 #endif
@@ -54,7 +54,7 @@ class cuda_copies {
 
   /// Bulk copies use the bulk copy engine of the GPU if it has one, so that they do not occupy the load units
   /// of the SM.
-  __device__ __forceinline__ void begin_bulk(std::uint64_t* arrival) const {
+  SPTRSV_DEVICE void begin_bulk(std::uint64_t* arrival) const {
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n\tfence.proxy.async.shared::cta;" ::"r"(
                      shared_address(arrival))
@@ -62,13 +62,13 @@ class cuda_copies {
 #endif
   }
   /// Ends the use of a word, which may then be prepared again. All copies that use it have been waited for.
-  __device__ __forceinline__ void end_bulk(std::uint64_t* arrival) const {
+  SPTRSV_DEVICE void end_bulk(std::uint64_t* arrival) const {
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(shared_address(arrival)) : "memory");
 #endif
   }
-  __device__ __forceinline__ void copy_bulk(void* shared, const void* global, int bytes,
-                                            std::uint64_t* arrival, int lane) const {
+  SPTRSV_DEVICE void copy_bulk(void* shared, const void* global, int bytes, std::uint64_t* arrival,
+                               int lane) const {
 #if __CUDA_ARCH__ >= 900
     if (lane == 0) {
       const int at = shared_address(arrival);
@@ -89,7 +89,7 @@ class cuda_copies {
     }
 #endif
   }
-  __device__ __forceinline__ void wait_bulk(const std::uint64_t* arrival, bool odd) const {
+  SPTRSV_DEVICE void wait_bulk(const std::uint64_t* arrival, bool odd) const {
 #if __CUDA_ARCH__ >= 900
     asm volatile(
         "{\n\t.reg .pred done;\n"

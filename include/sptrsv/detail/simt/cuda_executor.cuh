@@ -16,11 +16,34 @@
 #include "sptrsv/detail/simt/cuda_graph.cuh"
 #include "sptrsv/detail/simt/cuda_kernel.cuh"
 #include "sptrsv/detail/simt/simt_executor.hpp"
-#include "sptrsv/detail/simt/small_upload_agent.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/memory/pool_memory_resource.cuh"
 
 namespace sptrsv::detail {
+
+namespace simt {
+
+/// Writes bytes that are passed as a parameter of the launch. A copy from host memory would have to be waited
+/// for, because the caller may reuse that memory.
+struct small_upload_agent {
+  static constexpr int block_threads = 256;
+  static constexpr std::size_t max_bytes = 1024;
+  struct shared_storage {};
+  struct params {
+    unsigned char* to;
+    std::uint32_t bytes;  ///< at most max_bytes
+    unsigned char content[max_bytes];
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    for (std::uint32_t i = ctx.thread_rank(); i < p.bytes; i += block_threads) {
+      ctx.store(p.to + i, p.content[i]);
+    }
+  }
+};
+
+}  // namespace simt
 
 /// Enqueues work on a CUDA stream; see executor.hpp for what each function does.
 class cuda_executor {

@@ -5,6 +5,8 @@
 
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/cuda_tile.cuh"
 
@@ -29,31 +31,23 @@ class cuda_flags {
  public:
   /// Uses intrinsics: the compiler may repeat a read through a pointer, but not an intrinsic.
   template <int Count, class T>
-  __device__ __forceinline__ void load_words(const T* p, T* to) const {
+  SPTRSV_DEVICE void load_words(const T* p, T* to) const {
     using bits = cuda_memory::bits_of<T>;
-    if constexpr (Count == 1) {
-      to[0] = bit_cast<T>(__ldca(reinterpret_cast<const bits*>(p)));
-    } else if constexpr (cuda_memory::is_wide<T>) {
-      static_assert(Count == 2);
-      const ulonglong2 v = __ldca(reinterpret_cast<const ulonglong2*>(p));
-      to[0] = bit_cast<T>(v.x);
-      to[1] = bit_cast<T>(v.y);
-    } else if constexpr (Count == 2) {
-      const uint2 v = __ldca(reinterpret_cast<const uint2*>(p));
-      to[0] = bit_cast<T>(v.x);
-      to[1] = bit_cast<T>(v.y);
-    } else {
-      static_assert(Count == 4);
-      const uint4 v = __ldca(reinterpret_cast<const uint4*>(p));
-      to[0] = bit_cast<T>(v.x);
-      to[1] = bit_cast<T>(v.y);
-      to[2] = bit_cast<T>(v.z);
-      to[3] = bit_cast<T>(v.w);
+    static_assert(Count * sizeof(T) <= 16);
+    using several =
+        std::conditional_t<cuda_memory::is_wide<T>, ulonglong2, std::conditional_t<Count == 2, uint2, uint4>>;
+    struct words {
+      T of[Count];
+    };
+    const auto loaded =
+        bit_cast<words>(__ldca(reinterpret_cast<const std::conditional_t<Count == 1, bits, several>*>(p)));
+    for (int w = 0; w < Count; ++w) {
+      to[w] = loaded.of[w];
     }
   }
 
   template <class T>
-  __device__ __forceinline__ T load_relaxed(const T* p) const {
+  SPTRSV_DEVICE T load_relaxed(const T* p) const {
     cuda_memory::bits_of<T> v;
     if constexpr (cuda_memory::is_wide<T>) {
       SPTRSV_SCOPED_ASM("ld.relaxed", ".global.u64 %0, [%1];", : "=l"(v) : "l"(__cvta_generic_to_global(p)));
@@ -63,7 +57,7 @@ class cuda_flags {
     return bit_cast<T>(v);
   }
   template <int Count, class T>
-  __device__ __forceinline__ void load_relaxed_words(const T* p, T* to) const {
+  SPTRSV_DEVICE void load_relaxed_words(const T* p, T* to) const {
     if constexpr (Count == 1) {
       to[0] = load_relaxed(p);
     } else if constexpr (cuda_memory::is_wide<T>) {
@@ -93,7 +87,7 @@ class cuda_flags {
     }
   }
   template <int Count, class T>
-  __device__ __forceinline__ void store_relaxed_words(T* p, const T* words) const {
+  SPTRSV_DEVICE void store_relaxed_words(T* p, const T* words) const {
     if constexpr (Count == 1) {
       store_relaxed(p, words[0]);
     } else {
@@ -123,7 +117,7 @@ class cuda_flags {
     }
   }
   template <class T>
-  __device__ __forceinline__ T load_acquire(const T* p) const {
+  SPTRSV_DEVICE T load_acquire(const T* p) const {
     cuda_memory::bits_of<T> v;
     if constexpr (cuda_memory::is_wide<T>) {
       SPTRSV_SCOPED_ASM("ld.acquire", ".global.u64 %0, [%1];",
@@ -139,7 +133,7 @@ class cuda_flags {
     return bit_cast<T>(v);
   }
   template <class T>
-  __device__ __forceinline__ void store_relaxed(T* p, T value) const {
+  SPTRSV_DEVICE void store_relaxed(T* p, T value) const {
     const auto v = bit_cast<cuda_memory::bits_of<T>>(value);
     if constexpr (cuda_memory::is_wide<T>) {
       SPTRSV_SCOPED_ASM("st.relaxed", ".global.u64 [%0], %1;",
@@ -154,12 +148,12 @@ class cuda_flags {
     }
   }
 
-  __device__ __forceinline__ void fence() const { SPTRSV_SCOPED_ASM("fence.acq_rel", ";", : : : "memory"); }
+  SPTRSV_DEVICE void fence() const { SPTRSV_SCOPED_ASM("fence.acq_rel", ";", : : : "memory"); }
 
   /// Sleeps. The sleep is short compared with the trip to memory of a poll, so a hand-off takes no longer,
   /// but thousands of waiting warps leave the memory system to the warps that work.
   template <class T>
-  __device__ __forceinline__ void pause(const T*) const {
+  SPTRSV_DEVICE void pause(const T*) const {
     __nanosleep(20);
   }
 };

@@ -68,7 +68,7 @@ class launchable {
   /// record launches of such kernels in graphs.
   [[nodiscard]] bool waits_itself() {
     const int device = current_device();
-    if (static_cast<std::size_t>(device) >= waits_.size()) {
+    if (at(device) >= waits_.size()) {
       return find_waits();
     }
     auto& known = waits_[at(device)];

@@ -43,23 +43,23 @@ class cuda_tile {
  public:
   static constexpr int lanes = Lanes;
 
-  __device__ __forceinline__ int rank() const { return static_cast<int>(threadIdx.x) % Lanes; }
-  __device__ __forceinline__ int index() const { return static_cast<int>(threadIdx.x) / Lanes; }
+  SPTRSV_DEVICE int rank() const { return static_cast<int>(threadIdx.x) % Lanes; }
+  SPTRSV_DEVICE int index() const { return static_cast<int>(threadIdx.x) / Lanes; }
 
   template <class T>
-  __device__ __forceinline__ T shuffle(T v, int source) const {
+  SPTRSV_DEVICE T shuffle(T v, int source) const {
     return exchange(v, [&](auto part) { return __shfl_sync(mask(), part, source, Lanes); });
   }
   template <class T>
-  __device__ __forceinline__ T shuffle_xor(T v, int lane_mask) const {
+  SPTRSV_DEVICE T shuffle_xor(T v, int lane_mask) const {
     return exchange(v, [&](auto part) { return __shfl_xor_sync(mask(), part, lane_mask, Lanes); });
   }
-  __device__ __forceinline__ std::uint32_t ballot(bool v) const {
+  SPTRSV_DEVICE std::uint32_t ballot(bool v) const {
     return (__ballot_sync(mask(), v) & mask()) >> first_lane();
   }
-  __device__ __forceinline__ bool any(bool v) const { return __any_sync(mask(), v); }
-  __device__ __forceinline__ bool all(bool v) const { return __all_sync(mask(), v); }
-  __device__ __forceinline__ void sync() const {
+  SPTRSV_DEVICE bool any(bool v) const { return __any_sync(mask(), v); }
+  SPTRSV_DEVICE bool all(bool v) const { return __all_sync(mask(), v); }
+  SPTRSV_DEVICE void sync() const {
     if constexpr (Lanes > 1) {
       __syncwarp(mask());
     }
@@ -73,15 +73,14 @@ class cuda_tile {
 #else
       false;
 #endif
-  __device__ __forceinline__ void multiply_add(double a, double b, double (&c)[2]) const {
+  SPTRSV_DEVICE void multiply_add(double a, double b, double (&c)[2]) const {
     static_assert(has_multiply_add<double>);
     asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                  : "+d"(c[0]), "+d"(c[1])
                  : "d"(a), "d"(b));
   }
   /// From compute capability 9.0 on, one instruction multiplies 16 rows, at twice the rate of 8 rows.
-  __device__ __forceinline__ void multiply_add(const double (&a)[2], double b, double (&c)[2],
-                                               double (&d)[2]) const {
+  SPTRSV_DEVICE void multiply_add(const double (&a)[2], double b, double (&c)[2], double (&d)[2]) const {
     static_assert(has_multiply_add<double>);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile(
@@ -97,16 +96,14 @@ class cuda_tile {
 
  private:
   /// Returns the lane of the warp with rank 0 in the tile.
-  __device__ __forceinline__ static int first_lane() {
-    return static_cast<int>(threadIdx.x) % 32 / Lanes * Lanes;
-  }
+  SPTRSV_DEVICE static int first_lane() { return static_cast<int>(threadIdx.x) % 32 / Lanes * Lanes; }
   /// Returns the bits of the lanes of the tile in a mask of the warp.
-  __device__ __forceinline__ static unsigned int mask() {
+  SPTRSV_DEVICE static unsigned int mask() {
     return Lanes == 32 ? 0xffffffffu : ((1u << (Lanes % 32)) - 1u) << first_lane();
   }
   /// Calls `shuffle` for `v`, or for each word of it if one instruction cannot move it.
   template <class T, class Shuffle>
-  __device__ __forceinline__ static T exchange(T v, Shuffle shuffle) {
+  SPTRSV_DEVICE static T exchange(T v, Shuffle shuffle) {
     if constexpr (Lanes == 1) {
       return v;
     } else if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= 4) {

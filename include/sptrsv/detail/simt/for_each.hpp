@@ -12,25 +12,6 @@
 
 namespace sptrsv::detail::simt {
 
-/// Calls `body(ctx, i)` for i in [0, count), one thread each. Body is trivially copyable.
-template <class Body>
-struct for_each_agent {
-  static constexpr int block_threads = 256;
-  struct shared_storage {};
-  struct params {
-    std::int64_t count;
-    Body body;
-  };
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const std::int64_t i = static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
-    if (i < p.count) {
-      p.body(ctx, i);
-    }
-  }
-};
-
 /// N bodies that run one after the other for the same item. If they have a condition, that of the first one
 /// serves all of them.
 template <class Body, std::size_t N>
@@ -72,19 +53,10 @@ SPTRSV_HOST_DEVICE constexpr int ceil_power_of_two(int v) {
   return power;
 }
 
-/// Calls `body(ctx, i)` on the device for i in [0, count). The calls are independent of one another.
-template <class Executor, class Body>
-void for_each(const Executor& on, std::int64_t count, const Body& body) {
-  using agent = for_each_agent<Body>;
-  if (count > 0) {
-    on.template launch<agent>(block_count(count, agent::block_threads), {count, body});
-  }
-}
-
-/// Calls `body(ctx, tile, i)` for i in [0, count), with a tile of `Lanes` lanes each. Body is trivially
-/// copyable.
-template <int Lanes, class Body>
-struct for_each_by_tile_agent {
+/// Calls `body(ctx, tile, i)` for i in [0, count), with a tile of `Lanes` lanes each, or `body(ctx, i)` with
+/// one thread each if `Lanes` is 1. Body is trivially copyable.
+template <class Body, int Lanes = 1>
+struct for_each_agent {
   static constexpr int block_threads = 256;
   static constexpr int block_items = block_threads / Lanes;
   struct shared_storage {};
@@ -98,18 +70,27 @@ struct for_each_by_tile_agent {
     const auto tile = ctx.template group<Lanes>();
     const std::int64_t i = static_cast<std::int64_t>(ctx.block_rank()) * block_items + tile.index();
     if (i < p.count) {
-      p.body(ctx, tile, i);
+      if constexpr (Lanes == 1) {
+        p.body(ctx, i);
+      } else {
+        p.body(ctx, tile, i);
+      }
     }
   }
 };
 
-/// Calls `body(ctx, tile, i)` on the device for i in [0, count), each by a tile of `Lanes` lanes.
+/// Calls `body` on the device for i in [0, count), see for_each_agent. The calls are independent of one
+/// another.
 template <int Lanes, class Executor, class Body>
 void for_each_by_tile(const Executor& on, std::int64_t count, const Body& body) {
-  using agent = for_each_by_tile_agent<Lanes, Body>;
+  using agent = for_each_agent<Body, Lanes>;
   if (count > 0) {
     on.template launch<agent>(block_count(count, agent::block_items), {count, body});
   }
+}
+template <class Executor, class Body>
+void for_each(const Executor& on, std::int64_t count, const Body& body) {
+  for_each_by_tile<1>(on, count, body);
 }
 
 /// An aligned group of lanes of a warp whose number is known when the kernel runs: a power of two, the same

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
@@ -90,8 +91,7 @@ std::size_t arena_bytes(std::int64_t rows, std::int64_t entries, std::size_t ind
   if (!Executor::has_arenas || rows > max_count || entries > max_count) {
     return 0;
   }
-  const auto wanted =
-      static_cast<std::size_t>(24 * rows + 6 * entries) * index_bytes + (std::size_t{64} << 10);
+  const auto wanted = at(24 * rows + 6 * entries) * index_bytes + (std::size_t{64} << 10);
   return wanted <= max_bytes ? wanted : 0;
 }
 

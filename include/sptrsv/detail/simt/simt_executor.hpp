@@ -40,16 +40,12 @@
 //   template <class Key, class T>
 //   void sort_pairs(const Key* keys_in, Key* keys_out, const T* values_in, T* values_out, std::int64_t count,
 //                   int key_bits, memory_resource&) const;
-//                                                 // stable, ascending, by the low key_bits bits of
-//                                                 // an unsigned key; in and out do not overlap
+//       Stable, ascending, by the low key_bits bits of an unsigned key; in and out do not overlap.
 //   template <class Key, class T>
 //   void sort_pairs_in_place(buffer<Key>& keys, buffer<Key>& other_keys, buffer<T>& values,
 //                            buffer<T>& other_values, int key_bits, memory_resource&) const;
-//                                                 // the same in keys and values, without memory for a
-//                                                 further
-//                                                 // copy. All buffers have one size; the contents of the
-//                                                 // others are undefined before and after. Buffers of a pair
-//                                                 // may be exchanged
+//       The same in keys and values, without memory for a further copy. All buffers have one size; the contents
+//       of the others are undefined before and after. Buffers of a pair may be exchanged.
 //
 //   using graph_type = ...;                        // move-only, default constructible (empty)
 //   template <class Enqueue> graph_type record(Enqueue&& enqueue) const;

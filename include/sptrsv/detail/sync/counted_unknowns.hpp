@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar_words.hpp"
@@ -64,14 +65,14 @@ struct counted_unknowns {
 
 /// Owns the counters and values of a workspace, which serves one solve at a time.
 template <class Scalar, class Index>
-class counted_storage {
+class counted_storage : public solve_state_storage {
  public:
   template <class Executor>
   counted_storage(std::int64_t size, std::int64_t max_columns, const Executor& on, memory_resource& resource)
-      : stride_(max_columns),
+      : solve_state_storage(on, resource),
+        stride_(max_columns),
         counts_(make_buffer<Index>(size, on, resource)),
-        values_(make_buffer<Scalar>(checked_product(size, max_columns), on, resource)),
-        state_(on, resource) {
+        values_(make_buffer<Scalar>(checked_product(size, max_columns), on, resource)) {
     reset_values(on);
   }
 
@@ -79,28 +80,17 @@ class counted_storage {
   template <class Executor>
   void reset(const Executor& on) {
     reset_values(on);
-    state_.reset(on);
+    solve_state_storage::reset(on);
   }
 
   /// Returns the arrays for the parameters of a kernel.
   [[nodiscard]] counted_unknowns<Scalar, Index> unknowns() const {
-    return {counts_.data(), values_.data(), stride_, state_.data()};
+    return {counts_.data(), values_.data(), stride_, state()};
   }
-
-  /// Returns the smallest substitution index whose x is not finite in the last solve; -1 if there is none.
-  /// `blocks`: of all launches of a solve. Synchronises.
-  template <class Executor>
-  [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t blocks, const Executor& on) const {
-    return state_.first_nonfinite_index(blocks, on);
-  }
-  /// Returns the word of device memory for questions of status(), see simt::any_of.
-  [[nodiscard]] std::uint32_t* status_flag() const { return state_.status_flag(); }
 
   /// Returns the size in memory.
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {
-    return static_cast<std::size_t>(size) *
-               (sizeof(Index) + static_cast<std::size_t>(max_columns) * sizeof(Scalar)) +
-           sizeof(solve_state);
+    return at(size) * (sizeof(Index) + at(max_columns) * sizeof(Scalar)) + sizeof(solve_state);
   }
 
  private:
@@ -113,7 +103,6 @@ class counted_storage {
   std::int64_t stride_;
   buffer<Index> counts_;
   buffer<Scalar> values_;
-  solve_state_storage state_;
 };
 
 }  // namespace sptrsv::detail

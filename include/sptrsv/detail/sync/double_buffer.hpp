@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
@@ -105,18 +106,18 @@ struct launch_share {
 /// Owns the two buffers and the state of a workspace, which serves one solve at a time; and room for a copy
 /// of the right-hand sides, if it is wanted.
 template <class Scalar>
-class double_buffer_storage {
+class double_buffer_storage : public solve_state_storage {
  public:
   using word = typename value_flag<Scalar>::word;
 
   template <class Executor>
   double_buffer_storage(std::int64_t size, std::int64_t max_columns, const Executor& on,
                         memory_resource& resource, std::int64_t copied_scalars = 0)
-      : size_(size),
+      : solve_state_storage(on, resource),
+        size_(size),
         buffer_words_(words(size, max_columns)),
         solved_(make_buffer<word>(checked_product(buffer_words_, 2), on, resource)),
-        copy_(make_buffer<Scalar>(copied_scalars, on, resource)),
-        state_(on, resource) {
+        copy_(make_buffer<Scalar>(copied_scalars, on, resource)) {
     on.fill_bytes(solved_.data(), 0xff, solved_.bytes());
   }
 
@@ -124,31 +125,22 @@ class double_buffer_storage {
   template <class Executor>
   void reset(const Executor& on) {
     on.fill_bytes(solved_.data(), 0xff, solved_.bytes());
-    state_.reset(on);
+    solve_state_storage::reset(on);
   }
 
   /// Returns the buffers for the parameters of a kernel.
   [[nodiscard]] double_buffer<Scalar> buffers() const {
-    return {{solved_.data(), solved_.data() + buffer_words_}, state_.data(), size_};
+    return {{solved_.data(), solved_.data() + buffer_words_}, state(), size_};
   }
 
   /// Returns the room for a copy of the right-hand sides; null if there is none.
   [[nodiscard]] Scalar* copy() const { return copy_.data(); }
 
-  /// Returns the smallest substitution index whose x is not finite in the last solve; -1 if there is none.
-  /// `blocks`: of all launches of a solve. Synchronises.
-  template <class Executor>
-  [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t blocks, const Executor& on) const {
-    return state_.first_nonfinite_index(blocks, on);
-  }
-  /// Returns the word of device memory for questions of status(), see simt::any_of.
-  [[nodiscard]] std::uint32_t* status_flag() const { return state_.status_flag(); }
-
   /// Returns the size in memory.
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns,
                                          std::int64_t copied_scalars = 0) {
-    return static_cast<std::size_t>(checked_product(words(size, max_columns), 2, sizeof(word))) +
-           static_cast<std::size_t>(copied_scalars) * sizeof(Scalar) + sizeof(solve_state);
+    return at(checked_product(words(size, max_columns), 2, sizeof(word))) +
+           at(copied_scalars) * sizeof(Scalar) + sizeof(solve_state);
   }
 
  private:
@@ -161,7 +153,6 @@ class double_buffer_storage {
   std::int64_t buffer_words_;
   buffer<word> solved_;
   buffer<Scalar> copy_;
-  solve_state_storage state_;
 };
 
 }  // namespace sptrsv::detail

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
@@ -150,7 +151,7 @@ class fenced_storage {
 
   /// Returns the size in memory.
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {
-    return static_cast<std::size_t>(size * max_columns) * (sizeof(Scalar) + sizeof(word));
+    return at(size * max_columns) * (sizeof(Scalar) + sizeof(word));
   }
 
  private:

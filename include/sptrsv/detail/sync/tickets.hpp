@@ -18,7 +18,6 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/base/nonfinite.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::detail {
@@ -58,6 +57,15 @@ template <class Context>
 SPTRSV_DEVICE solve_ticket draw_solve_ticket(Context& ctx, unsigned long long* tickets,
                                              std::uint32_t blocks) {
   return read_solve_ticket(ctx.atomic_add(tickets, 1ull), blocks);
+}
+
+/// Substitution index that stands for "every component is finite": larger than every index, so that
+/// atomic_min replaces it.
+inline constexpr std::int64_t all_finite = INT64_MAX;
+
+/// Returns the index as the interface reports it: -1 if every component is finite.
+inline std::int64_t reported_index(std::int64_t first_nonfinite) {
+  return first_nonfinite == all_finite ? -1 : first_nonfinite;
 }
 
 /// What consecutive solves of a workspace share, in device memory. Pairs are indexed by the number of the
@@ -127,7 +135,8 @@ class solve_state_storage {
     on.upload(state_.data(), &start, sizeof(start));
   }
 
-  [[nodiscard]] solve_state* data() const { return state_.data(); }
+  /// Returns the state in device memory.
+  [[nodiscard]] solve_state* state() const { return state_.data(); }
   /// Returns the word of device memory for questions of status(), see simt::any_of.
   [[nodiscard]] std::uint32_t* status_flag() const { return &state_.data()->status_flag; }
 

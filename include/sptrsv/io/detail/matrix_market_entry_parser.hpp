@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sptrsv/io/detail/matrix_market_text.hpp"
@@ -35,46 +36,14 @@ class matrix_market_entry_parser {
   /// Returns the matrix; called once. Parses the text up to its end. Throws `parse_error`, and `error` with
   /// errc::unsupported.
   coordinate_matrix<Value, Index> parse() {
-    check_index_type();
-    switch (header_.field) {
-      case mm_field::real:
-        parse_entries<mm_field::real>();
-        break;
-      case mm_field::integer:
-        parse_entries<mm_field::integer>();
-        break;
-      case mm_field::pattern:
-        parse_entries<mm_field::pattern>();
-        break;
-      case mm_field::complex:
-        if constexpr (is_complex<Value>::value) {
-          parse_entries<mm_field::complex>();
-        } else {
-          text_.refuse("the values of the file are complex and cannot be read into a real type");
-        }
-        break;
-    }
-    return std::move(matrix_);
-  }
-
- private:
-  void check_index_type() const {
-    using limits = std::numeric_limits<Index>;
-    if (std::max(header_.rows, header_.cols) > limits::max()) {
-      text_.refuse("the matrix is " + std::to_string(header_.rows) + " x " + std::to_string(header_.cols) +
-                   ", which does not fit the index type of " + std::to_string(limits::digits + 1) + " bits");
-    }
-  }
-
-  template <mm_field Field>
-  void parse_entries() {
-    constexpr std::int64_t entries_per_report = std::int64_t{1} << 18;
+    check_types();
     reserve();
+    constexpr std::int64_t entries_per_report = std::int64_t{1} << 18;
     std::int64_t done = 0;
     do {
       const std::int64_t until = done + std::min(header_.entries - done, entries_per_report);
       for (; done < until; ++done) {
-        parse_entry<Field>(done);
+        parse_entry(done);
       }
       if (options_.progress) {
         options_.progress(done, header_.entries);
@@ -82,6 +51,19 @@ class matrix_market_entry_parser {
     } while (done < header_.entries);
     if (!text_.ends_here()) {
       text_.fail("the file goes on after its " + std::to_string(header_.entries) + " entries");
+    }
+    return std::move(matrix_);
+  }
+
+ private:
+  void check_types() const {
+    using limits = std::numeric_limits<Index>;
+    if (std::max(header_.rows, header_.cols) > limits::max()) {
+      text_.refuse("the matrix is " + std::to_string(header_.rows) + " x " + std::to_string(header_.cols) +
+                   ", which does not fit the index type of " + std::to_string(limits::digits + 1) + " bits");
+    }
+    if (header_.field == mm_field::complex && !is_complex_v<Value>) {
+      text_.refuse("the values of the file are complex and cannot be read into a real type");
     }
   }
 
@@ -97,10 +79,9 @@ class matrix_market_entry_parser {
     matrix_.values.reserve(count);
   }
 
-  template <mm_field Field>
   void parse_entry(std::int64_t done) {
-    const char* text = text_.next_content();
-    if (text == nullptr) {
+    std::string_view text;
+    if (!text_.next_content(text)) {
       text_.fail("the file ends after " + std::to_string(done) + " of " + std::to_string(header_.entries) +
                  " entries");
     }
@@ -112,7 +93,7 @@ class matrix_market_entry_parser {
     } else if (++array_row_ == header_.rows) {
       array_row_ = first_row_of(++array_column_);
     }
-    const Value value = parse_value<Field>(text);
+    const Value value = parse_value(text);
     text_.expect_end(text);
     append(row, column, value);
     if (header_.symmetry != mm_symmetry::general) {
@@ -141,32 +122,28 @@ class matrix_market_entry_parser {
       text_.fail("entry (" + std::to_string(row + 1) + ", " + std::to_string(column + 1) +
                  ") is above the diagonal; only general files store the upper triangle");
     }
-    if (row == column && header_.symmetry == mm_symmetry::skew_symmetric && value != Value{}) {
-      text_.fail("diagonal entry " + std::to_string(row + 1) + " of a skew-symmetric matrix is not zero");
-    }
-    if (row == column && header_.symmetry == mm_symmetry::hermitian && std::imag(value) != 0) {
-      text_.fail("diagonal entry " + std::to_string(row + 1) + " of a hermitian matrix is not real");
+    const char* const fault = row == column ? diagonal_fault(value, header_.symmetry) : nullptr;
+    if (fault != nullptr) {
+      text_.fail("diagonal entry " + std::to_string(row + 1) + fault);
     }
   }
 
   /// Parses an index from 1 to `bound`. Returns it counted from 0.
-  std::int64_t parse_index(const char*& text, std::int64_t bound, const char* what) const {
-    const char* const word = skip_blanks(text);
+  std::int64_t parse_index(std::string_view& rest, std::int64_t bound, const char* what) const {
+    const std::string_view word = take_word(rest);
     const auto index = parse_integer(word);
-    if (index.status != number_status::ok || !ends_word(*index.end) || index.value < 1 ||
-        index.value > bound) {
+    if (index.status != number_status::ok || index.value < 1 || index.value > bound) {
       fail_index(word, index, bound, what);
     }
-    text = index.end;
     return index.value - 1;
   }
 
-  [[noreturn]] void fail_index(const char* word, const parsed_number<std::int64_t>& index, std::int64_t bound,
-                               const std::string& what) const {
-    if (ends_line(*word)) {
+  [[noreturn]] void fail_index(std::string_view word, const parsed_number<std::int64_t>& index,
+                               std::int64_t bound, const std::string& what) const {
+    if (word.empty()) {
       text_.fail("the " + what + " index is missing");
     }
-    if (index.status == number_status::malformed || !ends_word(*index.end)) {
+    if (index.status == number_status::malformed) {
       text_.fail(what + " index " + quoted(word) + " is not an integer");
     }
     const std::string number =
@@ -174,47 +151,34 @@ class matrix_market_entry_parser {
     text_.fail(what + " index " + number + " is out of range 1.." + std::to_string(bound));
   }
 
-  template <mm_field Field>
-  Value parse_value(const char*& text) const {
-    if constexpr (Field == mm_field::pattern) {
+  Value parse_value(std::string_view& rest) const {
+    if (header_.field == mm_field::pattern) {
       return Value{1};
-    } else if constexpr (Field == mm_field::complex) {
-      using real_type = typename Value::value_type;
-      const auto real = parse_part<Field, real_type>(text);
-      const auto imaginary = parse_part<Field, real_type>(text);
-      return {real, imaginary};
-    } else if constexpr (is_complex<Value>::value) {
-      return {parse_part<Field, typename Value::value_type>(text)};
-    } else {
-      return parse_part<Field, Value>(text);
     }
+    const auto real = parse_part(rest);
+    if constexpr (is_complex_v<Value>) {
+      if (header_.field == mm_field::complex) {
+        return {real, parse_part(rest)};
+      }
+    }
+    return {real};
   }
 
-  template <mm_field Field, class Real>
-  Real parse_part(const char*& text) const {
-    const char* const word = skip_blanks(text);
-    if (Field == mm_field::integer && !is_integer(word)) {
+  auto parse_part(std::string_view& rest) const {
+    const std::string_view word = take_word(rest);
+    if (header_.field == mm_field::integer && parse_integer(word).status == number_status::malformed) {
       fail_value(word, "is not an integer");
     }
-    const auto number = parse_real<Real>(word);
-    if (number.status == number_status::malformed || !ends_word(*number.end)) {
-      fail_value(word, "is not a number");
+    const auto number = parse_real<decltype(std::real(Value{}))>(word);
+    if (number.status != number_status::ok) {
+      fail_value(word, number.status == number_status::malformed ? "is not a number"
+                                                                 : "is too large for the type of the values");
     }
-    if (number.status == number_status::overflow) {
-      fail_value(word, "is too large for the type of the values");
-    }
-    text = number.end;
     return number.value;
   }
 
-  static bool is_integer(const char* word) {
-    const auto integer = parse_integer(word);
-    return integer.status != number_status::malformed && ends_word(*integer.end);
-  }
-
-  [[noreturn]] void fail_value(const char* word, const char* what) const {
-    text_.fail(ends_line(*word) ? "the value is missing or incomplete"
-                                : "value " + quoted(word) + " " + what);
+  [[noreturn]] void fail_value(std::string_view word, const char* what) const {
+    text_.fail(word.empty() ? "the value is missing or incomplete" : "value " + quoted(word) + " " + what);
   }
 
   matrix_market_text& text_;

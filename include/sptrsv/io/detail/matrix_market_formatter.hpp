@@ -5,18 +5,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "sptrsv/error.hpp"
-#include "sptrsv/io/detail/byte_sink.hpp"
+#include "sptrsv/io/detail/byte_streams.hpp"
 #include "sptrsv/io/matrix_market_types.hpp"
 #include "sptrsv/types.hpp"
 
@@ -25,7 +23,7 @@ namespace sptrsv::detail {
 /// Returns whether two values are equal or both are NaN.
 template <class Value>
 bool same_value(const Value& a, const Value& b) {
-  if constexpr (is_complex<Value>::value) {
+  if constexpr (is_complex_v<Value>) {
     return same_value(a.real(), b.real()) && same_value(a.imag(), b.imag());
   } else {
     return a == b || (std::isnan(a) && std::isnan(b));
@@ -42,14 +40,14 @@ class matrix_market_output {
   /// Appends the shortest decimal text of a number, or of the two parts of a complex number, and a separator.
   template <class Number>
   void append(const Number& number, char separator) {
-    if constexpr (is_complex<Number>::value) {
-      append(number.real(), ' ');
-      append(number.imag(), separator);
-    } else {
+    if constexpr (std::is_arithmetic_v<Number>) {
       char digits[32];  // at most 24 for a double, 20 for an integer
       const auto result = std::to_chars(digits, digits + sizeof digits, number);
       text_.append(digits, result.ptr);
       text_ += separator;
+    } else {
+      append(number.real(), ' ');
+      append(number.imag(), separator);
     }
   }
 
@@ -80,7 +78,7 @@ void write_matrix_market_array(byte_sink sink, dense_view<const Value> matrix) {
   expect_matrix_market_value<Value>();
   matrix_market_output to(std::move(sink));
   to.append("%%MatrixMarket matrix array ");
-  to.append(is_complex<Value>::value ? "complex general\n" : "real general\n");
+  to.append(is_complex_v<Value> ? "complex general\n" : "real general\n");
   to.append(matrix.rows, ' ');
   to.append(matrix.columns, '\n');
   for (std::int64_t column = 0; column < matrix.columns; ++column) {
@@ -99,7 +97,10 @@ class matrix_market_formatter {
   matrix_market_formatter(const coordinate_matrix<Value, Index>& matrix, mm_symmetry symmetry)
       : matrix_(matrix), symmetry_(symmetry) {
     expect_matrix_market_value<Value>();
-    check();
+    check_entries();
+    if (symmetry_ != mm_symmetry::general) {
+      check_symmetry();
+    }
   }
 
   /// Writes the text.
@@ -118,22 +119,11 @@ class matrix_market_formatter {
   }
 
  private:
-  /// Checks the matrix. Throws `error` as write_matrix_market.
-  void check() const {
-    check_entries();
-    if (symmetry_ != mm_symmetry::general) {
-      SPTRSV_EXPECTS(matrix_.rows == matrix_.cols, errc::not_square,
-                     "a matrix that is not square cannot be written as symmetric");
-      check_diagonal();
-      check_mirrored();
-    }
-  }
-
   [[nodiscard]] bool is_stored(std::size_t k) const {
     return symmetry_ == mm_symmetry::general || matrix_.row_indices[k] >= matrix_.column_indices[k];
   }
 
-  [[noreturn]] void fail(errc code, std::size_t k, const char* what) const {
+  [[noreturn]] void fail(errc code, std::size_t k, const std::string& what) const {
     const std::int64_t row = matrix_.row_indices[k];
     const std::int64_t column = matrix_.column_indices[k];
     throw error(code, "entry (" + std::to_string(row) + ", " + std::to_string(column) + ") " + what, row);
@@ -154,28 +144,18 @@ class matrix_market_formatter {
     }
   }
 
-  void check_diagonal() const {
-    for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
-      if (matrix_.row_indices[k] != matrix_.column_indices[k]) {
-        continue;
-      }
-      if (symmetry_ == mm_symmetry::skew_symmetric && matrix_.values[k] != Value{}) {
-        fail(errc::invalid_argument, k, "on the diagonal of a skew-symmetric matrix is not zero");
-      }
-      if (symmetry_ == mm_symmetry::hermitian && std::imag(matrix_.values[k]) != 0) {
-        fail(errc::invalid_argument, k, "on the diagonal of a hermitian matrix is not real");
-      }
-    }
-  }
-
   // Entries above the diagonal are not written: each must be the mirror of an entry below, which the reader
   // adds.
-  void check_mirrored() const {
+  void check_symmetry() const {
+    SPTRSV_EXPECTS(matrix_.rows == matrix_.cols, errc::not_square,
+                   "a matrix that is not square cannot be written as symmetric");
     std::vector<std::size_t> below;
     std::vector<std::size_t> above;
     for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
       if (matrix_.row_indices[k] != matrix_.column_indices[k]) {
         (matrix_.row_indices[k] > matrix_.column_indices[k] ? below : above).push_back(k);
+      } else if (const char* const fault = diagonal_fault(matrix_.values[k], symmetry_)) {
+        fail(errc::invalid_argument, k, std::string("on the diagonal") + fault);
       }
     }
     if (above.empty()) {
@@ -201,23 +181,16 @@ class matrix_market_formatter {
     }
   }
 
-  [[nodiscard]] const char* name_of_symmetry() const {
-    // The format has no real hermitian matrices.
-    const bool is_symmetric = symmetry_ == mm_symmetry::hermitian && !is_complex<Value>::value;
-    const mm_symmetry written = is_symmetric ? mm_symmetry::symmetric : symmetry_;
-    const auto& names = symmetry_names();
-    return std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.second == written; })
-        ->first;
-  }
-
   void write_header(matrix_market_output& to) const {
+    // The format has no real hermitian matrices.
+    const bool is_symmetric = symmetry_ == mm_symmetry::hermitian && !is_complex_v<Value>;
     std::int64_t entries = 0;
     for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
       entries += is_stored(k) ? 1 : 0;
     }
     to.append("%%MatrixMarket matrix coordinate ");
-    to.append(is_complex<Value>::value ? "complex " : "real ");
-    to.append(name_of_symmetry());
+    to.append(is_complex_v<Value> ? "complex " : "real ");
+    to.append(symmetry_names.of(is_symmetric ? mm_symmetry::symmetric : symmetry_));
     to.append("\n");
     to.append(matrix_.rows, ' ');
     to.append(matrix_.cols, ' ');

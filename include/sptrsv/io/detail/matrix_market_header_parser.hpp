@@ -3,14 +3,14 @@
 // Boisvert, Pozo, Remington: "The Matrix Market exchange formats: initial design", NISTIR 5935, 1996.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
+#include "sptrsv/detail/base/name_table.hpp"
 #include "sptrsv/io/detail/matrix_market_text.hpp"
 #include "sptrsv/io/detail/number.hpp"
 #include "sptrsv/io/matrix_market_types.hpp"
@@ -30,33 +30,29 @@ class matrix_market_header_parser {
   }
 
  private:
-  /// Returns the next word in lower case; empty at the end of the line.
-  static std::string next_word(const char*& text) {
-    text = skip_blanks(text);
-    std::string word;
-    for (; !ends_word(*text); ++text) {
-      word += *text >= 'A' && *text <= 'Z' ? static_cast<char>(*text - 'A' + 'a') : *text;
-    }
-    return word;
+  /// Returns a word in lower case.
+  static std::string lower(std::string_view word) {
+    std::string text(word);
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return text;
   }
 
   /// Returns the choice that the next word of the banner names. Throws `parse_error` if it is none of
   /// `choices`.
-  template <class Choice>
-  Choice choose(const char*& text, const char* what,
-                const std::vector<std::pair<const char*, Choice>>& choices) {
-    const char* const first = skip_blanks(text);
-    const std::string word = next_word(text);
+  template <class Choice, std::size_t Count>
+  Choice choose(std::string_view& rest, const std::string& what, const name_table<Choice, Count>& choices) {
+    const std::string_view word = take_word(rest);
+    Choice chosen{};
+    if (choices.find(lower(word), chosen)) {
+      return chosen;
+    }
     std::string names;
-    for (const auto& [name, choice] : choices) {
-      if (word == name) {
-        return choice;
-      }
+    for (const auto& [choice, name] : choices.names) {
       names += (names.empty() ? "" : ", ") + std::string(name);
     }
-    text_.fail(word.empty() ? std::string("the banner ends before the ") + what
-                            : std::string("the ") + what + " " + quoted(first) +
-                                  " is not supported; supported: " + names);
+    text_.fail(word.empty() ? "the banner ends before the " + what
+                            : "the " + what + " " + quoted(word) + " is not supported; supported: " + names);
   }
 
   /// Throws `parse_error`, which names what the text seems to be.
@@ -73,32 +69,27 @@ class matrix_market_header_parser {
 
   /// Parses the first line, which may start with the byte order mark of UTF-8.
   void parse_banner() {
-    const char* text = text_.next_line();
-    if (text == nullptr) {
-      fail_banner({});
-    }
-    const char* end = text;
-    while (*end != '\n') {
-      ++end;
-    }
-    const std::string_view line(text, static_cast<std::size_t>(end - text));
-    text += line.substr(0, 3) == "\xEF\xBB\xBF" ? 3 : 0;
-    if (next_word(text) != "%%matrixmarket") {
+    std::string_view text;
+    text_.next_line(text);
+    const std::string_view line = text;
+    text.remove_prefix(line.substr(0, 3) == "\xEF\xBB\xBF" ? 3 : 0);
+    if (lower(take_word(text)) != "%%matrixmarket") {
       fail_banner(line);
     }
-    is_vector_ = choose<bool>(text, "object", {{"matrix", false}, {"vector", true}});
-    header_.format =
-        is_vector_ ? choose<mm_format>(text, "format", {{"array", mm_format::array}})
-                   : choose<mm_format>(text, "format",
-                                       {{"coordinate", mm_format::coordinate}, {"array", mm_format::array}});
-    header_.field = choose<mm_field>(text, "field",
-                                     {{"real", mm_field::real},
-                                      {"double", mm_field::real},
-                                      {"integer", mm_field::integer},
-                                      {"unsigned-integer", mm_field::integer},
-                                      {"complex", mm_field::complex},
-                                      {"pattern", mm_field::pattern}});
-    header_.symmetry = choose(text, "symmetry", symmetry_names());
+    constexpr name_table<bool, 2> objects{{{{false, "matrix"}, {true, "vector"}}}};
+    constexpr name_table<mm_format, 1> of_vectors{{{{mm_format::array, "array"}}}};
+    constexpr name_table<mm_format, 2> formats{
+        {{{mm_format::coordinate, "coordinate"}, {mm_format::array, "array"}}}};
+    constexpr name_table<mm_field, 6> fields{{{{mm_field::real, "real"},
+                                               {mm_field::real, "double"},
+                                               {mm_field::integer, "integer"},
+                                               {mm_field::integer, "unsigned-integer"},
+                                               {mm_field::complex, "complex"},
+                                               {mm_field::pattern, "pattern"}}}};
+    is_vector_ = choose(text, "object", objects);
+    header_.format = is_vector_ ? choose(text, "format", of_vectors) : choose(text, "format", formats);
+    header_.field = choose(text, "field", fields);
+    header_.symmetry = choose(text, "symmetry", symmetry_names);
     text_.expect_end(text);
     if (header_.field == mm_field::pattern && header_.symmetry == mm_symmetry::skew_symmetric) {
       text_.fail("a pattern has no values, so it cannot be skew-symmetric");
@@ -109,8 +100,8 @@ class matrix_market_header_parser {
   }
 
   void parse_size_line() {
-    const char* text = text_.next_content();
-    if (text == nullptr) {
+    std::string_view text;
+    if (!text_.next_content(text)) {
       text_.fail("the file ends before the size line");
     }
     header_.rows = parse_count(text, "number of rows");
@@ -145,22 +136,19 @@ class matrix_market_header_parser {
     }
   }
 
-  std::int64_t parse_count(const char*& text, const char* what) {
-    const char* const word = skip_blanks(text);
+  std::int64_t parse_count(std::string_view& rest, const std::string& what) {
+    const std::string_view word = take_word(rest);
     const auto count = parse_integer(word);
-    if (ends_line(*word)) {
-      text_.fail(std::string("the size line ends before the ") + what);
+    if (word.empty()) {
+      text_.fail("the size line ends before the " + what);
     }
-    if (count.status == number_status::malformed || !ends_word(*count.end)) {
-      text_.fail(std::string("the ") + what + " " + quoted(word) + " is not an integer");
+    const char* const fault = count.status == number_status::malformed  ? " is not an integer"
+                              : word.front() == '-'                     ? " is negative"
+                              : count.status == number_status::overflow ? " does not fit 64 bits"
+                                                                        : nullptr;
+    if (fault != nullptr) {
+      text_.fail("the " + what + " " + quoted(word) + fault);
     }
-    if (count.value < 0 || *word == '-') {
-      text_.fail(std::string("the ") + what + " " + quoted(word) + " is negative");
-    }
-    if (count.status == number_status::overflow) {
-      text_.fail(std::string("the ") + what + " " + quoted(word) + " does not fit 64 bits");
-    }
-    text = count.end;
     return count.value;
   }
 

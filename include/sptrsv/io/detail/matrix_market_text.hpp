@@ -2,48 +2,48 @@
 // The lines and words of Matrix Market text, and errors that name the line.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sptrsv/error.hpp"
-#include "sptrsv/io/detail/byte_source.hpp"
+#include "sptrsv/io/detail/byte_streams.hpp"
 
 namespace sptrsv::detail {
 
-// A '\r' is allowed at the end of a line only.
-inline bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
-inline bool ends_line(char c) noexcept { return c == '\n' || c == '\r'; }
-inline bool ends_word(char c) noexcept { return is_blank(c) || ends_line(c); }
-
-/// Returns the first character that is not a blank.
-inline const char* skip_blanks(const char* text) noexcept {
-  while (is_blank(*text)) {
-    ++text;
+/// Takes the first word off the rest of a line; it is empty if there is none. A '\r' ends a word and is no
+/// blank: it is allowed at the end of a line only.
+inline std::string_view take_word(std::string_view& rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+  std::size_t length = 0;  // a loop: find_first_of() takes longer for words of a few characters
+  while (length < rest.size() && rest[length] != ' ' && rest[length] != '\t' && rest[length] != '\r') {
+    ++length;
   }
-  return text;
+  const std::string_view word = rest.substr(0, length);
+  rest.remove_prefix(length);
+  return word;
 }
 
 /// Returns whether the rest of the line is white space or a comment.
-inline bool is_end(const char* text) noexcept {
-  while (*text != '\n' && ends_word(*text)) {
-    ++text;
-  }
-  return *text == '\n' || *text == '%';
+inline bool is_end(std::string_view rest) {
+  const std::size_t next = rest.find_first_not_of(" \t\r");
+  return next == std::string_view::npos || rest[next] == '%';
 }
 
-/// Returns the word at `text` in quotes for a message, printable and shortened.
-inline std::string quoted(const char* text) {
+/// Returns a word in quotes for a message, printable and shortened.
+inline std::string quoted(std::string_view word) {
   constexpr std::size_t max_length = 40;
-  std::string word = "'";
-  for (; !ends_word(*text) && word.size() <= max_length; ++text) {
-    word += *text > ' ' && *text <= '~' ? *text : '?';
+  std::string text = "'";
+  for (const char c : word.substr(0, max_length)) {
+    text += c > ' ' && c <= '~' ? c : '?';
   }
-  return word + (ends_word(*text) ? "'" : "...'");
+  return text + (word.size() <= max_length ? "'" : "...'");
 }
 
 /// Reads a Matrix Market text line by line, in blocks of a fixed size: the memory does not grow with the
@@ -57,15 +57,14 @@ class matrix_market_text {
   matrix_market_text(byte_source source, std::string name)
       : source_(std::move(source)),
         name_(std::move(name)),
-        block_(new char[block_bytes + 1]),
+        block_(new char[block_bytes]),
         next_(block_.get()),
         end_(block_.get()) {}
 
-  /// Returns the next line, valid until the next call; null at the end of the text. Every line ends with
-  /// '\n', also the last one if the text does not end with it, so that a parser needs no other bound. Throws
-  /// `parse_error` if the line is too long.
-  const char* next_line() {
-    char* line_end = find(line_end_);
+  /// Sets `line` to the next line, which is valid until the next call. Returns false at the end of the text.
+  /// Throws `parse_error` if the line is too long.
+  bool next_line(std::string_view& line) {
+    const char* line_end = find(line_end_);
     if (line_end == nullptr && refill()) {
       line_end = find(line_end_);
     }
@@ -74,49 +73,42 @@ class matrix_market_text {
       if (static_cast<std::size_t>(end_ - next_) == block_bytes) {
         throw parse_error("the line is longer than " + std::to_string(block_bytes) + " characters", number_);
       }
-      if (next_ == end_) {
-        return nullptr;
-      }
-      line_end = end_++;
+      line_end = end_;
     }
-    *line_end = '\n';
-    return std::exchange(next_, line_end + 1);
+    line = {next_, static_cast<std::size_t>(line_end - next_)};
+    const bool is_line = next_ != end_;
+    next_ = line_end == end_ ? end_ : line_end + 1;
+    return is_line;
   }
 
-  /// Returns the next line that is neither blank nor a comment, without leading blanks; null at the end of
-  /// the text.
-  const char* next_content() {
-    const char* line = next_line();
-    while (line != nullptr) {
-      line = skip_blanks(line);
+  /// Does the same with the next line that is neither blank nor a comment.
+  bool next_content(std::string_view& line) {
+    while (next_line(line)) {
       if (!is_end(line)) {
-        break;
+        return true;
       }
-      line = next_line();
     }
-    return line;
+    return false;
   }
 
   /// Returns whether nothing follows but comments, white space, and what fills the last block of a file in
   /// old systems: Ctrl-Z and null characters.
   bool ends_here() {
-    const char* text = next_content();
-    while (text != nullptr) {
-      while (*text == '\0' || *text == '\x1A') {
-        ++text;
-      }
-      if (!is_end(text)) {
+    std::string_view line;
+    while (next_content(line)) {
+      line.remove_prefix(line.find_first_not_of(" \t"));
+      line.remove_prefix(std::min(line.find_first_not_of(std::string_view("\0\x1A", 2)), line.size()));
+      if (!is_end(line)) {
         return false;
       }
-      text = next_content();
     }
     return true;
   }
 
   /// Throws `parse_error` if the rest of the line is neither white space nor a comment.
-  void expect_end(const char* text) const {
-    if (!is_end(text)) {
-      fail("unexpected " + quoted(skip_blanks(text)) + " at the end of the line");
+  void expect_end(std::string_view rest) const {
+    if (!is_end(rest)) {
+      fail("unexpected " + quoted(take_word(rest)) + " at the end of the line");
     }
   }
 
@@ -133,8 +125,8 @@ class matrix_market_text {
  private:
   [[nodiscard]] std::string file() const { return name_.empty() ? "" : " (in '" + name_ + "')"; }
 
-  [[nodiscard]] char* find(char c) const {
-    return static_cast<char*>(std::memchr(next_, c, static_cast<std::size_t>(end_ - next_)));
+  [[nodiscard]] const char* find(char c) const {
+    return static_cast<const char*>(std::memchr(next_, c, static_cast<std::size_t>(end_ - next_)));
   }
   /// Moves the beginning of a line to the front of the block and fills the rest of the block.
   bool refill() {
@@ -152,8 +144,8 @@ class matrix_market_text {
   byte_source source_;
   std::string name_;
   std::unique_ptr<char[]> block_;
-  char* next_;  ///< the first byte after the latest line
-  char* end_;
+  const char* next_;  ///< the first byte after the latest line
+  const char* end_;
   std::int64_t number_ = 0;  ///< of the latest line, counted from 1
   char line_end_ = '\n';
 };

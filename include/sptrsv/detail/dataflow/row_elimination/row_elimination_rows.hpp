@@ -14,7 +14,6 @@
 #include <limits>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/analysis/stored_runs.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/context.hpp"

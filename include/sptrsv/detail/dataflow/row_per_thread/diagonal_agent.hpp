@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/base/stored_entry.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 

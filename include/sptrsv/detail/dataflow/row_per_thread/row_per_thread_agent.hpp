@@ -23,7 +23,7 @@
 
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
-#include "sptrsv/detail/base/stored_entry.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/analysis/stored_runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/papers/row_wise/gates.hpp"

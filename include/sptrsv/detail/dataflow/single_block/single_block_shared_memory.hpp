@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/nonfinite.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_schedule.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"

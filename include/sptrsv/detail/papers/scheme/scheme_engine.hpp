@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/detail/papers/scheme/grouping.hpp"
 #include "sptrsv/detail/papers/scheme/model.hpp"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/analysis/stored_runs.hpp"
+#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 #include "sptrsv/memory/memory_resource.hpp"

@@ -209,8 +209,8 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
                   bits_for(static_cast<std::uint64_t>(run_levels_)), memory.scratch);
     const auto offsets = make_buffer<Index>(run_levels_ + 1, on, memory.scratch);
     simt::for_each(on, size,
-                   find_level_offsets<key, Index, position_of_key>(sorted.data(), {}, offsets.data(), size,
-                                                                   run_levels_));
+                   find_level_offsets<key, Index, position_of_key>{
+                       sorted.data(), {}, nullptr, offsets.data(), nullptr, size, run_levels_});
     position_offsets_ = download_array(offsets, on);
   }
 

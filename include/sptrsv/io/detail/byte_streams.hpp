@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources of a text: a stream or a file, plain or compressed with gzip.
+// Where a text comes from and where it goes: a stream or a file, plain or compressed with gzip.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <istream>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -50,23 +51,20 @@ inline byte_source source_of(std::istream& stream) {
   }};
 }
 
+/// Throws errc::io_error with the text of errno unless a call on a file has succeeded.
+inline void check_file(bool succeeded, const char* doing, const std::string& path) {
+  const int code = errno;
+  SPTRSV_EXPECTS(succeeded, errc::io_error,
+                 std::string(doing) + " '" + path + "' failed: " + std::generic_category().message(code));
+}
+/// Closes a file.
 struct file_closer {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
-/// Owner of an open file.
-using unique_file = std::unique_ptr<std::FILE, file_closer>;
-
-/// Throws errc::io_error with the text of errno.
-[[noreturn]] inline void fail_on_file(const char* doing, const std::string& path) {
-  const int code = errno;
-  throw error(errc::io_error,
-              std::string(doing) + " '" + path + "' failed: " + std::generic_category().message(code));
-}
-inline unique_file open_file(const std::string& path, const char* mode) {
-  unique_file file(std::fopen(path.c_str(), mode));
-  if (file == nullptr) {
-    fail_on_file("opening", path);
-  }
+/// Returns the owner of a file that is opened. Throws as check_file().
+inline std::unique_ptr<std::FILE, file_closer> open_file(const std::string& path, const char* mode) {
+  std::unique_ptr<std::FILE, file_closer> file(std::fopen(path.c_str(), mode));
+  check_file(file != nullptr, "opening", path);
   return file;
 }
 
@@ -84,9 +82,7 @@ inline byte_source source_of(const std::string& path) {
   }
   made.read = [file, path](char* to, std::size_t capacity) {
     const std::size_t count = std::fread(to, 1, capacity, file.get());
-    if (count < capacity && std::ferror(file.get()) != 0) {
-      fail_on_file("reading", path);
-    }
+    check_file(count == capacity || std::ferror(file.get()) == 0, "reading", path);
     return count;
   };
   return made;
@@ -183,6 +179,67 @@ inline byte_source unpacked(byte_source source, const std::string& name) {
 #else
   throw error(errc::unsupported, name + " is compressed with gzip, which needs a build with zlib");
 #endif
+}
+
+/// Destination of a text. Both functions throw `error` with errc::io_error.
+struct byte_sink {
+  std::function<void(std::string_view)> write;  ///< writes a part of the text
+  std::function<void()> finish;  ///< writes what is still buffered; called once after the last write
+};
+
+/// Returns a sink that writes to a stream.
+inline byte_sink sink_of(std::ostream& stream) {
+  const auto check = [&stream] {
+    SPTRSV_EXPECTS(stream.good(), errc::io_error, "writing to the output stream failed");
+  };
+  return {[&stream, check](std::string_view text) {
+            stream.write(text.data(), static_cast<std::streamsize>(text.size()));
+            check();
+          },
+          [&stream, check] {
+            stream.flush();
+            check();
+          }};
+}
+
+#ifdef SPTRSV_WITH_ZLIB
+
+/// Returns a sink that writes to a file and compresses it with gzip.
+inline byte_sink gzip_sink(const std::string& path) {
+  struct closer {
+    void operator()(gzFile file) const noexcept { gzclose(file); }
+  };
+  using unique_gzip = std::unique_ptr<gzFile_s, closer>;
+  const auto check = [path](bool succeeded, const char* doing) {
+    SPTRSV_EXPECTS(succeeded, errc::io_error, std::string(doing) + " '" + path + "' failed");
+  };
+  const auto file = std::make_shared<unique_gzip>(gzopen(path.c_str(), "wb"));
+  check(*file != nullptr, "opening");
+  return {[file, check](std::string_view text) {
+            const auto size = static_cast<unsigned>(text.size());
+            check(size == 0 || gzwrite(file->get(), text.data(), size) == static_cast<int>(size), "writing");
+          },
+          [file, check] { check(gzclose(file->release()) == Z_OK, "closing"); }};
+}
+
+#endif
+
+/// Returns a sink for a file, which is compressed if its name ends in .gz. Throws `error` with
+/// errc::io_error, or with errc::unsupported if the file is to be compressed and the build has no zlib.
+inline byte_sink sink_of(const std::string& path) {
+  constexpr std::string_view suffix = ".gz";
+  if (path.size() >= suffix.size() && path.substr(path.size() - suffix.size()) == suffix) {
+#ifdef SPTRSV_WITH_ZLIB
+    return gzip_sink(path);
+#else
+    throw error(errc::unsupported, "writing '" + path + "' with gzip needs a build with zlib");
+#endif
+  }
+  const auto file = std::make_shared<std::unique_ptr<std::FILE, file_closer>>(open_file(path, "wb"));
+  return {[file, path](std::string_view text) {
+            check_file(std::fwrite(text.data(), 1, text.size(), file->get()) == text.size(), "writing", path);
+          },
+          [file, path] { check_file(std::fclose(file->release()) == 0, "closing", path); }};
 }
 
 }  // namespace sptrsv::detail
