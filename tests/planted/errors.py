@@ -1360,6 +1360,18 @@ ERRORS = (
     ),
     # Incomplete factorisations
     error(
+        "lanes that share a long step write their operands to one place",
+        "order",
+        "incomplete",
+        Edit(INCOMPLETE + "operands.hpp", "simt::bit_count(found & ((1u << tile.rank()) - 1))", "0"),
+    ),
+    error(
+        "warps skip long steps",
+        "order",
+        "incomplete",
+        Edit(INCOMPLETE + "operands.hpp", "i += ctx.grid_blocks() * block_warps", "i += 2 * ctx.grid_blocks() * block_warps"),
+    ),
+    error(
         "a step of a factorisation does not wait for its operands",
         "flag",
         "incomplete",

@@ -153,4 +153,15 @@ TEST(IncompleteFactors, OfManyRowsAreRight) {
   s.check<method::lu>(patterns::power_law(700, 3), false, content::general);
 }
 
+/// Steps with so many entries that a warp finds their operands, in addition to short ones.
+TEST(IncompleteFactors, OfLongRowsAreRight) {
+  const pattern p = patterns::where("long_rows", 140, [](auto i, auto j) { return i >= 137 || j < 3; });
+  for (std::uint64_t seed = 0; seed < trials(8); ++seed) {
+    emulated<double> s;
+    s.where.device().settings = hostile_settings(seed, static_cast<std::uint32_t>(seed % 3));
+    s.check<method::lu>(p, seed % 2 == 0, content::general);
+    s.check<method::cholesky>(p, seed % 2 == 0, content::general);
+  }
+}
+
 }  // namespace sptrsv::testing

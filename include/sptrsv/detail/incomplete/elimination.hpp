@@ -38,19 +38,32 @@ struct elimination {
 };
 
 /// Finds the operands of the rows. Synchronises. `columns`: by entry; `totals`: 0, and the entries of the
-/// longest row.
+/// longest row; `longest_part`: no part of a row that is searched for operands has more entries.
 template <method Method, class Index, class Offset, class Executor>
 void add_operands(elimination<Index, Offset>& made, const Index* columns, const Index* solve_index_of_row,
-                  const std::int64_t* totals, const Executor& on, memory_resource& scratch,
-                  memory_resource& resource) {
+                  const std::int64_t* totals, std::int64_t longest_part, const Executor& on,
+                  memory_resource& scratch, memory_resource& resource) {
   const auto counts = make_buffer<std::int64_t>(made.entries + 2, on, scratch);
   on.copy(counts.data() + made.entries, totals, 2 * sizeof(std::int64_t));
+  const bool has_long = longest_part > longest_short_step;
+  const auto long_count = make_buffer<std::uint64_t>(has_long ? 1 : 0, on, scratch);
+  const auto long_steps = make_buffer<Offset>(has_long ? made.entries : 0, on, scratch);
+  on.fill_bytes(long_count.data(), 0, long_count.bytes());
   place_operands<Method, Index, Offset> place{
       {made.row_offsets.data(), made.diagonal_slots.data(), columns, solve_index_of_row},
       made.sources.data(),
       counts.data(),
-      nullptr};
-  triangle_kernels::for_each_entry(on, made.row_offsets.data(), made.size, made.entries, place);
+      nullptr,
+      long_count.data(),
+      long_steps.data()};
+  const auto run = [&] {
+    triangle_kernels::for_each_entry(on, made.row_offsets.data(), made.size, made.entries, place);
+    if (has_long) {
+      using agent = long_steps_agent<Method, Index, Offset>;
+      on.template launch<agent>(on.template resident_blocks<agent>(), {place, made.size});
+    }
+  };
+  run();
   on.exclusive_scan(counts.data(), counts.data(), made.entries + 1, scratch);
   std::int64_t found[2] = {};  // operands, and the entries of the longest row
   on.download(found, counts.data() + made.entries, sizeof(found));
@@ -59,7 +72,7 @@ void add_operands(elimination<Index, Offset>& made, const Index* columns, const 
   made.first_operands = make_buffer<std::int64_t>(made.size + 1, on, resource);
   place.to = made.operands.data();
   if (found[0] > 0) {
-    triangle_kernels::for_each_entry(on, made.row_offsets.data(), made.size, made.entries, place);
+    run();
   }
   simt::for_each(on, made.size + 1,
                  array_kernels::take_in_order<std::int64_t, Offset>{counts.data(), made.row_offsets.data(),
@@ -115,10 +128,12 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   scan(on, a.size, place_eliminated_rows<Index, Offset>{to}, memory, totals.data() + 1);
   triangle_kernels::for_each_entry(on, made.row_offsets.data(), a.size, made.entries,
                                    place_entries<Index, Offset>{to});
+  const std::int64_t longest_part = Method == method::lu ? upper.longest_row : lower.longest_row;
   triangles = {};
 
   // 2. The operands of their steps.
-  add_operands<Method>(made, columns.data(), solve_index_of_row.data(), totals.data(), on, arena, resource);
+  add_operands<Method>(made, columns.data(), solve_index_of_row.data(), totals.data(), longest_part, on,
+                       arena, resource);
   return made;
 }
 

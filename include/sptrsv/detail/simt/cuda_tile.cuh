@@ -55,7 +55,11 @@ class cuda_tile {
     return exchange(v, [&](auto part) { return __shfl_xor_sync(mask(), part, lane_mask, Lanes); });
   }
   SPTRSV_DEVICE std::uint32_t ballot(bool v) const {
-    return (__ballot_sync(mask(), v) & mask()) >> first_lane();
+    if constexpr (Lanes == 1) {
+      return v ? 1u : 0u;
+    } else {
+      return (__ballot_sync(mask(), v) & mask()) >> first_lane();
+    }
   }
   SPTRSV_DEVICE bool any(bool v) const { return __any_sync(mask(), v); }
   SPTRSV_DEVICE bool all(bool v) const { return __all_sync(mask(), v); }
