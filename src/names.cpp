@@ -3,8 +3,8 @@
 #include "sptrsv/any/any_policy.hpp"
 #include "sptrsv/detail/any_solver/analyze.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template std::vector<std::string> any_policy_names<compiled_build>();
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

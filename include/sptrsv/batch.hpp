@@ -8,7 +8,7 @@
 
 #include "sptrsv/options.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// The size of a batch, the layout of its values, and how many threads solve one system.
 struct batch_options {
@@ -62,4 +62,4 @@ struct batch_view {
   }
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -15,7 +15,7 @@
 #include "sptrsv/detail/batched/checks.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Triangular systems op(T_s) x_s = alpha b_s with one pattern, analysed and ready to be solved; the result
 /// of `analyze_batch`.
@@ -229,7 +229,7 @@ auto analyze_batch(const Matrix& a, span<const typename View::value_type> values
                         Stream>(a, values, batch, options, stream, resource);
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"

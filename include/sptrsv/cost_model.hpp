@@ -9,7 +9,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace sptrsv {
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI {
 
 /// The properties of a system that cost models use. T is the triangle that is solved, op(T) its transpose if
 /// the system is transposed.
@@ -113,4 +115,4 @@ struct linear_cost_model {
   }
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -11,7 +11,7 @@
 #include "sptrsv/detail/orderings/colour_kernels.hpp"
 #include "sptrsv/device_matrix.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// A partition of the rows into colours, in device memory: rows of one colour do not need each other.
 template <class Index>
@@ -102,7 +102,7 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
   return made;
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"

@@ -23,7 +23,7 @@
 #include "sptrsv/solver.hpp"
 #include "sptrsv/supernodal_matrix.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Storage of an owning matrix in device memory.
 struct device_storage {
@@ -197,7 +197,7 @@ device_csr_matrix<Value, Index, Offset> to_csr(const device_csc_matrix<Value, In
                                                                                  stream, resource);
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"

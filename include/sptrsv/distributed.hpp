@@ -17,7 +17,7 @@
 #include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// The plan and the costs of the solves of a distributed_solver on one PE.
 using detail::distributed::distributed_facts;
@@ -143,4 +143,4 @@ auto analyze(const policy::distributed& policy, const row_part<Value, Index, Off
       policy, part, options, team, on, resource != nullptr ? *resource : on.default_resource());
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -7,7 +7,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace sptrsv {
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI {
 
 /// Code of an error. `error::what()` is a sentence about it, `error::row()` the row of the matrix.
 enum class errc {
@@ -63,7 +65,7 @@ class parse_error : public error {
   std::int64_t line_;
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 /// Throws `sptrsv::error(code, message)` if `condition` is false; `message` is evaluated only in this case.
 #define SPTRSV_EXPECTS(condition, code, message) \

@@ -18,7 +18,7 @@
 #include "sptrsv/factors_options.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Both factors of a matrix A, analysed and ready to solve A x = b; the result of `analyze_factors`. See
 /// factors_options for how the factors, permutations and scalings make up A.
@@ -475,7 +475,7 @@ auto analyze_factors(
                  Stream>(policy, first, second, options, stream, resource);
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"

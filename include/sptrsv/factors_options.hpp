@@ -9,7 +9,7 @@
 
 #include "sptrsv/options.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// One factor of a factorisation: op(T), where T is a triangle of a stored matrix.
 struct triangular_factor {
@@ -81,4 +81,4 @@ struct factors_info {
   std::size_t analysis_peak_bytes = 0;
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -4,7 +4,7 @@
 
 #include "sptrsv/incomplete_factorization.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// IC(k): A ~ L L^H, where L has the pattern of the lower triangle of A and its fill-in up to level k, and
 /// the product agrees with A on this pattern. The type of analyze_incomplete_cholesky's result.
@@ -42,4 +42,4 @@ auto analyze_incomplete_cholesky(const Matrix& a, const incomplete_options& opti
                              Stream>(a, options, stream, resource);
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

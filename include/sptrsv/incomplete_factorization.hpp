@@ -17,7 +17,7 @@
 #include "sptrsv/detail/incomplete/host_engine.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// What a factorisation does to avoid breakdown. By default it does nothing.
 struct pivot_options {
@@ -296,7 +296,7 @@ class incomplete_factorization {
   std::unique_ptr<analysed_pattern> analysed_;
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"

@@ -4,7 +4,7 @@
 
 #include "sptrsv/incomplete_factorization.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// ILU(k): A ~ L U, where L and U have the pattern of A and its fill-in up to level k, and the product agrees
 /// with A on this pattern. The type of analyze_incomplete_lu's result.
@@ -42,4 +42,4 @@ auto analyze_incomplete_lu(const Matrix& a, const incomplete_options& options = 
                        Stream>(a, options, stream, resource);
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -24,7 +24,7 @@
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 namespace detail {
 
 /// Whether a type may count rows or entries: a signed integer type.
@@ -360,4 +360,4 @@ auto real_view(const dense_view<Complex>& of) {
                              1);
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -11,7 +11,7 @@
 
 #include "sptrsv/types.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Options of the system `op(T) x = alpha b`, where T is a triangle of the stored matrix A.
 struct system_options {
@@ -127,4 +127,4 @@ struct solver_info {
   std::size_t analysis_peak_bytes = 0;
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -20,7 +20,7 @@
 #include "sptrsv/detail/orderings/graph.hpp"
 #include "sptrsv/matrix.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// A partition of the rows into colours: rows of one colour do not need each other.
 template <class Index>
@@ -212,4 +212,4 @@ reordered_matrix<Value, Index, Offset> reordered(const csr_matrix<Value, Index, 
   return made;
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

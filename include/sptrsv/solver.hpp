@@ -29,7 +29,7 @@
 #include "sptrsv/options.hpp"
 #include "sptrsv/supernodal_matrix.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 template <class Policy, class Value, class Index, class Offset, class Stream>
 class factors;
@@ -451,4 +451,4 @@ auto analyze(const Policy& policy, const Matrix& a, const system_options& option
       policy, pattern, view.values, options, on, resource != nullptr ? *resource : on.default_resource());
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

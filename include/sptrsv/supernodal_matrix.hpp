@@ -9,7 +9,7 @@
 #include "sptrsv/error.hpp"
 #include "sptrsv/matrix.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Non-owning view of a lower triangle whose columns are grouped in supernodes: runs of columns that are
 /// stored with the same rows, as a dense panel. Trivially copyable.
@@ -85,4 +85,4 @@ struct supernodal_matrix {
   operator view_type() const { return view(); }
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -13,7 +13,7 @@
 #include "sptrsv/factors_options.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Options of sweeps.
 struct sweep_options {
@@ -277,7 +277,7 @@ auto analyze_sweeps(const Policy& policy, const Matrix& a, const sweep_options& 
                 Stream>(policy, a, options, stream, resource);
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"

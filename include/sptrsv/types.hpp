@@ -10,7 +10,7 @@
 
 #include "sptrsv/error.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// The triangle T of the stored matrix A that is solved; entries outside it are ignored.
 enum class uplo {
@@ -145,4 +145,4 @@ enum class entry_storage {
   single
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -12,7 +12,12 @@
 #define SPTRSV_VERSION (SPTRSV_VERSION_MAJOR * 10000 + SPTRSV_VERSION_MINOR * 100 + SPTRSV_VERSION_PATCH)
 
 #ifdef __cplusplus
+/// The inline namespace of the library: objects that were compiled with two versions link into one program,
+/// and each has its own. It changes with the interface and is no part of the name of anything.
+#define SPTRSV_ABI v0_1
+
 namespace sptrsv {
+inline namespace SPTRSV_ABI {}
 
 /// The major version as a constant.
 inline constexpr int version_major = SPTRSV_VERSION_MAJOR;

@@ -241,11 +241,11 @@ void executor::sort_pairs_in_place(buffer<Key>& keys, buffer<Key>& other_keys, b
 
 }  // namespace sptrsv::emulator
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <>
 struct executor_for<emulator::device*> {
   using type = emulator::executor;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -36,7 +36,7 @@ using watched = policy::basic_sync_free_thread<watched_tuning>;
 
 }  // namespace sptrsv::testing
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 template <int Nanoseconds>
 struct fixed_price {
@@ -75,7 +75,7 @@ struct cost_model<policy::host_parallel> {
   }
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 namespace sptrsv::testing {
 

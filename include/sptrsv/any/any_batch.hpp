@@ -12,7 +12,7 @@
 #include "sptrsv/detail/any_solver/any_object.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 namespace detail {
 
@@ -90,4 +90,4 @@ class any_batch : public detail::any_object<detail::held_batch<Value, Stream>, V
   [[nodiscard]] std::int64_t max_rhs() const { return held().max_rhs(); }
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -10,7 +10,7 @@
 #include "sptrsv/detail/any_solver/any_object.hpp"
 #include "sptrsv/factors.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 namespace detail {
 
@@ -129,4 +129,4 @@ class any_factors : public detail::any_object<detail::held_factors<Value, Stream
   [[nodiscard]] std::int64_t max_rhs() const { return held().max_rhs(); }
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

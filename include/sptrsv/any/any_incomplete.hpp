@@ -11,7 +11,7 @@
 #include "sptrsv/incomplete_cholesky.hpp"
 #include "sptrsv/incomplete_lu.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 namespace detail {
 
@@ -100,4 +100,4 @@ class any_incomplete
   }
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

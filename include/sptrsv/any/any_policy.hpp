@@ -17,7 +17,7 @@
 #include "sptrsv/any/any_incomplete.hpp"
 #include "sptrsv/any/any_solver.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// A policy by its name, with its options: the names of the policy's members and their values, for example
 /// `dataflow path=partitioned partitions=8`. Enumerators have their own names; `true` and `false` are `yes`
@@ -195,7 +195,7 @@ std::vector<std::string> any_policy_names() {
   return detail::any_policy_names<Build>();
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #ifndef SPTRSV_COMPILED
 #include "sptrsv/detail/any_solver/analyze.hpp"

@@ -10,7 +10,7 @@
 #include "sptrsv/detail/any_solver/any_object.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 namespace detail {
 
@@ -110,4 +110,4 @@ class any_solver : public detail::any_object<detail::held_solver<Value, Stream>,
   [[nodiscard]] std::int64_t max_rhs() const { return held().max_rhs(); }
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

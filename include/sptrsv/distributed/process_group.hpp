@@ -23,7 +23,7 @@
 #include "sptrsv/detail/distributed/rendezvous.hpp"
 #include "sptrsv/error.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 namespace detail::distributed {
 
 /// Returns a number of seconds as text.
@@ -264,4 +264,4 @@ class process_group {
   double limit_s_;
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -17,7 +17,7 @@
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/distributed/process_group.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// PEs that are processes of one host, each with a GPU whose memory is mapped into the processes of the
 /// others by CUDA's interprocess handles. The kernels of all store to it directly.
@@ -129,4 +129,4 @@ class process_team {
   std::vector<std::vector<void*>> allocations_;  ///< addresses, by PE
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

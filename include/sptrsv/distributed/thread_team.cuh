@@ -17,7 +17,7 @@
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/error.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// PEs that are threads of one process, each with a GPU whose memory the kernels of all can access. Several
 /// PEs may have the same GPU. Each of them launches only as many blocks as are resident beside those of the
@@ -184,4 +184,4 @@ inline void thread_team::run(const std::function<void(member&)>& body) {
   });
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

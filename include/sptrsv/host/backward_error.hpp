@@ -14,7 +14,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Componentwise backward error of a solution of op(T) x = alpha b (Oettli and Prager 1964; Higham, Accuracy
 /// and Stability of Numerical Algorithms, section 7.2), and its bound.
@@ -123,4 +123,4 @@ backward_error_result backward_error(const Matrix& a, const system_options& opti
   return result;
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -8,7 +8,7 @@
 
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Stream type of the host policies. It has no state: every call is complete when it returns.
 struct host_stream {};
@@ -76,4 +76,4 @@ struct executor_for<host_stream> {
 };
 
 }  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -8,7 +8,7 @@
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Sizes of a triangular system op(T) x = alpha b.
 struct triangle_structure {
@@ -50,4 +50,4 @@ triangle_structure structure_of(const Matrix& a, const system_options& options =
   return result;
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -25,7 +25,7 @@
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/supernodal_matrix.hpp"
 
-namespace sptrsv::interop {
+namespace sptrsv::SPTRSV_ABI::interop {
 namespace detail {
 
 /// Throws unless `f` holds a complete numerical factor with values of type Value and indices of type Index.
@@ -125,4 +125,4 @@ std::vector<Index> permutation_of(const cholmod_factor& f) {
   return {from, from + f.n};
 }
 
-}  // namespace sptrsv::interop
+}  // namespace sptrsv::SPTRSV_ABI::interop

@@ -18,7 +18,7 @@
 #include "sptrsv/incomplete_lu.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
 
-namespace sptrsv::interop {
+namespace sptrsv::SPTRSV_ABI::interop {
 
 /// Returns a view of a compressed sparse matrix: a SparseMatrix, or a Map or Ref of one. It is a csr_view if
 /// the matrix is row-major, otherwise a csc_view. Nothing is copied; the matrix must outlive the view.
@@ -166,4 +166,4 @@ using eigen_incomplete_lu = eigen_incomplete_factors<incomplete_method::lu, Scal
 template <class Scalar, class Index = std::int32_t>
 using eigen_incomplete_cholesky = eigen_incomplete_factors<incomplete_method::cholesky, Scalar, Index>;
 
-}  // namespace sptrsv::interop
+}  // namespace sptrsv::SPTRSV_ABI::interop

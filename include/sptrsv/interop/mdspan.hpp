@@ -10,7 +10,7 @@
 
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::interop {
+namespace sptrsv::SPTRSV_ABI::interop {
 
 /// Returns a view of a vector, or of a matrix whose columns are right-hand sides: an mdspan of rank 1 or 2
 /// whose layout has strides. The elements must outlive the view.
@@ -29,4 +29,4 @@ dense_view<typename Mdspan::element_type> as_view(const Mdspan& m) {
   }
 }
 
-}  // namespace sptrsv::interop
+}  // namespace sptrsv::SPTRSV_ABI::interop

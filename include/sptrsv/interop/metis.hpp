@@ -13,7 +13,7 @@
 #include "sptrsv/detail/orderings/graph.hpp"
 #include "sptrsv/error.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Returns the nested dissection ordering of METIS (METIS_NodeND): little fill and few levels in complete
 /// factors. The matrix is in host memory; see sptrsv/orderings.hpp.
@@ -39,5 +39,5 @@ auto nested_dissection(const Matrix& a) {
   return std::vector<index>(order.begin(), order.end());
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 #endif

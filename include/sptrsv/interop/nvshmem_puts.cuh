@@ -14,7 +14,7 @@
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/interop/nvshmem_team.cuh"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// An nvshmem_team for PEs whose memory may not be mapped, for example on other nodes. Values go there by
 /// put, fence and signal; policy::distributed::transport says when.
@@ -48,4 +48,4 @@ class nvshmem_put_team : public nvshmem_team {
   std::vector<void*> allocate(std::size_t bytes) { return allocate_symmetric(bytes); }
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -16,7 +16,7 @@
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/distributed/process_team.cuh"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// PEs that are processes, each with a GPU and a symmetric heap of NVSHMEM. Kernels store directly to the
 /// addresses that nvshmem_ptr gives. A process has one such team at a time.
@@ -90,4 +90,4 @@ class nvshmem_team : public process_team {
   }
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

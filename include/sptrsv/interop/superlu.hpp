@@ -36,7 +36,7 @@
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/supernodal_matrix.hpp"
 
-namespace sptrsv::interop {
+namespace sptrsv::SPTRSV_ABI::interop {
 namespace detail {
 
 /// SuperLU's type of matrices with the values Value.
@@ -208,4 +208,4 @@ std::vector<Index> permutation_of(const int* permutation, std::int64_t size) {
   return made;
 }
 
-}  // namespace sptrsv::interop
+}  // namespace sptrsv::SPTRSV_ABI::interop

@@ -20,7 +20,7 @@
 #include "sptrsv/io/matrix_market_types.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 namespace detail {
 
@@ -134,4 +134,4 @@ void write_matrix_market(const std::string& path, dense_view<const Value> matrix
   detail::write_matrix_market_array(detail::sink_of(path), matrix);
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

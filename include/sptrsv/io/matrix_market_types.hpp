@@ -11,7 +11,7 @@
 #include "sptrsv/detail/base/name_table.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// The format of a Matrix Market file.
 enum class mm_format {
@@ -110,4 +110,4 @@ const char* diagonal_fault(const Value& value, mm_symmetry symmetry) {
 }
 
 }  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -11,7 +11,7 @@
 
 struct CUstream_st;  // what cudaStream_t points to
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// The type of cudaStream_t, without CUDA's headers. Null where memory is not stream-ordered.
 using stream_handle = CUstream_st*;
@@ -105,4 +105,4 @@ class buffer {
   std::size_t allocated_ = 0;  ///< elements
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -11,7 +11,7 @@
 #include "sptrsv/error.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 namespace detail {
 
 inline constexpr std::size_t adapter_alignment = 256;  ///< of `memory_resource`, in bytes
@@ -91,4 +91,4 @@ class memory_resource_adapter final : public memory_resource {
   Upstream& upstream_;
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

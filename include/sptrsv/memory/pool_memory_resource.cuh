@@ -13,7 +13,7 @@
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Device memory from stream-ordered pools (cudaMallocFromPoolAsync) that belong to this object: one for each
 /// device, created by the first allocation on it. The device's default pool and its attributes are not used.
@@ -161,4 +161,4 @@ class pool_memory_resource final : public memory_resource {
   return *resource;
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

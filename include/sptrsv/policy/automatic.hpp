@@ -10,7 +10,7 @@
 #include "sptrsv/policy/dataflow.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 namespace policy {
 
 /// The default policy: the candidate whose cost model predicts the fastest solve of `max_rhs` right-hand
@@ -62,7 +62,7 @@ auto analyze(const Matrix& a, const system_options& options = {}, Stream stream 
   return analyze(policy::automatic<>{}, a, options, stream, resource);
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #include "sptrsv/detail/automatic/automatic_engine.hpp"
 #ifdef __CUDACC__

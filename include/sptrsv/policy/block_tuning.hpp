@@ -2,7 +2,9 @@
 // What column_block, row_block and recursive_block share: the choice of kernels and the tuning constants.
 #pragma once
 
-namespace sptrsv {
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI {
 namespace policy {
 
 /// The decision tree that chooses a kernel for each block.
@@ -115,4 +117,4 @@ struct block_tuning {
   ///@}
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -5,7 +5,7 @@
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/block_tuning.hpp"
 
-namespace sptrsv::policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// The column block algorithm (Lu, Niu and Liu, Efficient Block Algorithms for Parallel Sparse Triangular
 /// Solve, ICPP 2020, Algorithm 4): a diagonal block is solved; then everything below it is multiplied by its
@@ -32,6 +32,6 @@ struct basic_column_block {
 /// column_block with the tuning constants of the block policies.
 using column_block = basic_column_block<>;
 
-}  // namespace sptrsv::policy
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/papers/block/block_engine.hpp"

@@ -7,7 +7,7 @@
 
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// The layout of several right-hand sides in memory.
 enum class rhs_layout {
@@ -53,7 +53,7 @@ struct cusparse {
   rhs_layout layout = rhs_layout::column_major;
 };
 
-}  // namespace sptrsv::policy
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #ifdef __CUDACC__
 #include "sptrsv/detail/cusparse/engine.cuh"

@@ -7,7 +7,7 @@
 #include "sptrsv/policy/row_order.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// The paths of dataflow: ways to solve a system, each with kernels of its own.
 enum class dataflow_path {
@@ -112,7 +112,7 @@ struct dataflow_single_tuning : dataflow_tuning {
 /// become zero. With values of type float it is dataflow on the row_per_thread path.
 using dataflow_single = basic_dataflow<dataflow_single_tuning>;
 
-}  // namespace sptrsv::policy
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/dataflow/dataflow_engine.hpp"
 #ifdef __CUDACC__

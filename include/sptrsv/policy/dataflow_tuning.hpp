@@ -6,7 +6,7 @@
 
 #include "sptrsv/types.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Shape of the kernel of the partitioned path: how the threads of a block share the rows of a tile. Each
 /// record of a tuning compiles one kernel.
@@ -214,4 +214,4 @@ struct dataflow_tuning {
   ///@}
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 
-namespace sptrsv {
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI {
 
 /// The rows of a distributed matrix that one PE hands in: consecutive ones, in host memory. The rows of PE r
 /// follow those of PE r - 1. A PE may have none.
@@ -85,4 +87,4 @@ struct distributed {
 
 }  // namespace policy
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -4,7 +4,7 @@
 
 #include "sptrsv/host/executor.hpp"
 
-namespace sptrsv::policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// Substitution on the cores of the host, by the calling thread and by threads of the library that help it.
 /// There are as many as OpenMP would start: OMP_NUM_THREADS, omp_set_num_threads and OMP_THREAD_LIMIT hold.
@@ -36,6 +36,6 @@ struct host_parallel {
   int workers = 0;
 };
 
-}  // namespace sptrsv::policy
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/host_parallel/host_parallel_engine.hpp"

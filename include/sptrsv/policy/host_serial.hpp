@@ -4,7 +4,7 @@
 
 #include "sptrsv/host/executor.hpp"
 
-namespace sptrsv::policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// Forward or backward substitution on one core of the host. The solver stores a copy of the matrix and
 /// nothing else. The result is the same in every bit from solve to solve.
@@ -15,6 +15,6 @@ struct host_serial {
   using default_stream = host_stream;
 };
 
-}  // namespace sptrsv::policy
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/host_serial/host_serial_engine.hpp"

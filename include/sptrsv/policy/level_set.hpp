@@ -5,7 +5,7 @@
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/orientation.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Tuning constants of level_set. To change some, derive a struct from this one, redefine these members, and
 /// give the struct to policy::basic_level_set.
@@ -69,6 +69,6 @@ struct basic_level_set {
 using level_set = basic_level_set<>;
 
 }  // namespace policy
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #include "sptrsv/detail/papers/level_set/level_set_engine.hpp"

@@ -2,7 +2,9 @@
 // By rows or by columns: how components of x are handed on.
 #pragma once
 
-namespace sptrsv::policy {
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// How a policy hands on the components of x.
 enum class orientation {
@@ -10,4 +12,4 @@ enum class orientation {
   columns  ///< a column adds its products to the sums of the rows that need them; any order of additions
 };
 
-}  // namespace sptrsv::policy
+}  // namespace sptrsv::SPTRSV_ABI::policy

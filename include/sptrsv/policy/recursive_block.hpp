@@ -5,7 +5,7 @@
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/block_tuning.hpp"
 
-namespace sptrsv::policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// The recursive block algorithm (Lu, Niu and Liu, Efficient Block Algorithms for Parallel Sparse Triangular
 /// Solve, ICPP 2020, Algorithms 6 and 7): the triangle is divided into two triangles and a square between
@@ -33,6 +33,6 @@ struct basic_recursive_block {
 /// recursive_block with the tuning constants of the block policies.
 using recursive_block = basic_recursive_block<>;
 
-}  // namespace sptrsv::policy
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/papers/block/block_engine.hpp"

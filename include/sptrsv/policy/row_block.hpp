@@ -5,7 +5,7 @@
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/block_tuning.hpp"
 
-namespace sptrsv::policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// The row block algorithm (Lu, Niu and Liu, Efficient Block Algorithms for Parallel Sparse Triangular Solve,
 /// ICPP 2020, Algorithm 5): before a diagonal block is solved, everything left of it is multiplied by the
@@ -32,6 +32,6 @@ struct basic_row_block {
 /// row_block with the tuning constants of the block policies.
 using row_block = basic_row_block<>;
 
-}  // namespace sptrsv::policy
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/papers/block/block_engine.hpp"

@@ -2,7 +2,9 @@
 // The order in which a policy starts the rows.
 #pragma once
 
-namespace sptrsv::policy {
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// The order in which a policy starts the rows.
 enum class row_order {
@@ -10,4 +12,4 @@ enum class row_order {
   levels    ///< level by level: rows that can be solved together are neighbours
 };
 
-}  // namespace sptrsv::policy
+}  // namespace sptrsv::SPTRSV_ABI::policy

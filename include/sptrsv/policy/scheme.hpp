@@ -8,7 +8,7 @@
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/scheme/scheme.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Tuning constants of scheme that are not settings of a scheme. To change some, derive a struct from this
 /// one, redefine these members, and give the struct to policy::basic_scheme.
@@ -65,6 +65,6 @@ struct basic_scheme {
 using scheme = basic_scheme<>;
 
 }  // namespace policy
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #include "sptrsv/detail/papers/scheme/scheme_engine.hpp"

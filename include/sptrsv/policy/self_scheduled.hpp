@@ -6,7 +6,7 @@
 #include "sptrsv/policy/orientation.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Tuning constants of self_scheduled. To change some, derive a struct from this one, redefine these members,
 /// and give the struct to policy::basic_self_scheduled.
@@ -67,6 +67,6 @@ struct basic_self_scheduled {
 using self_scheduled = basic_self_scheduled<>;
 
 }  // namespace policy
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #include "sptrsv/detail/papers/self_scheduled/self_scheduled_engine.hpp"

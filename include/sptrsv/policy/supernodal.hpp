@@ -4,7 +4,7 @@
 
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Tuning constants of supernodal. To change some, derive a struct from this one, redefine these members, and
 /// give the struct to policy::basic_supernodal.
@@ -117,7 +117,7 @@ struct basic_supernodal {
 using supernodal = basic_supernodal<>;
 
 }  // namespace policy
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #include "sptrsv/detail/supernodal/supernodal_engine.hpp"
 #ifdef __CUDACC__

@@ -4,7 +4,7 @@
 
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Tuning constants of sync_free_column. To change some, derive a struct from this one, redefine these
 /// members, and give the struct to policy::basic_sync_free_column.
@@ -57,6 +57,6 @@ struct basic_sync_free_column {
 using sync_free_column = basic_sync_free_column<>;
 
 }  // namespace policy
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #include "sptrsv/detail/papers/sync_free_column/sync_free_column_engine.hpp"

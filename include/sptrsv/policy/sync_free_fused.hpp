@@ -5,7 +5,7 @@
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Tuning constants of sync_free_fused. To change some, derive a struct from this one, redefine these
 /// members, and give the struct to policy::basic_sync_free_fused.
@@ -51,6 +51,6 @@ struct basic_sync_free_fused {
 using sync_free_fused = basic_sync_free_fused<>;
 
 }  // namespace policy
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #include "sptrsv/detail/papers/sync_free_fused/sync_free_fused_engine.hpp"

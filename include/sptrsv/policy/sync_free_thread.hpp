@@ -5,7 +5,7 @@
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Tuning constants of sync_free_thread. To change some, derive a struct from this one, redefine these
 /// members, and give the struct to policy::basic_sync_free_thread.
@@ -59,6 +59,6 @@ struct basic_sync_free_thread {
 using sync_free_thread = basic_sync_free_thread<>;
 
 }  // namespace policy
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #include "sptrsv/detail/papers/sync_free_thread/sync_free_thread_engine.hpp"

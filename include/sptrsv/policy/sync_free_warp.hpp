@@ -5,7 +5,7 @@
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Tuning constants of sync_free_warp. To change some, derive a struct from this one, redefine these members,
 /// and give the struct to policy::basic_sync_free_warp.
@@ -60,6 +60,6 @@ struct basic_sync_free_warp {
 using sync_free_warp = basic_sync_free_warp<>;
 
 }  // namespace policy
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI
 
 #include "sptrsv/detail/papers/sync_free_warp/sync_free_warp_engine.hpp"

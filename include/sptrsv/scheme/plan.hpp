@@ -25,7 +25,7 @@
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// The system and the GPU that a plan is for.
 struct scheme_key {
@@ -171,4 +171,4 @@ inline scheme_plan load_scheme_plan(const std::string& path, const scheme_key& k
   return plan;
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

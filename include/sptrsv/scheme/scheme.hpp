@@ -12,7 +12,7 @@
 #include "sptrsv/detail/base/name_table.hpp"
 #include "sptrsv/error.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// Which consecutive rows are merged to one node of the computation graph (section 4.3).
 enum class node_merging {
@@ -134,4 +134,4 @@ inline void check_scheme(const scheme& s) {
   SPTRSV_EXPECTS(problem.empty(), errc::invalid_argument, "not a scheme: " + problem);
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

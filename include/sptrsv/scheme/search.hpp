@@ -25,7 +25,7 @@
 #include "sptrsv/scheme/plan.hpp"
 #include "sptrsv/scheme/space.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// The measurement of a scheme on the system.
 struct scheme_measurement {
@@ -232,4 +232,4 @@ scheme_plan tuned_scheme(const std::string& path, const Matrix& a, const system_
   return found;
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

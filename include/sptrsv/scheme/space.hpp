@@ -9,7 +9,7 @@
 
 #include "sptrsv/scheme/scheme.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 namespace detail::schemes {
 
@@ -112,4 +112,4 @@ inline std::vector<scheme> reduced_schemes() {
   return made;
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -10,7 +10,7 @@
 
 #include "sptrsv/scheme/scheme.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 namespace detail::schemes {
 
@@ -150,4 +150,4 @@ inline scheme parse_scheme(std::string_view text) {
   return made;
 }
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 namespace {
 
 TEST(CheckedProduct, MultipliesUpToTheLargestSize) {
@@ -32,4 +32,4 @@ TEST(CheckedProduct, RefusesWhatWouldWrap) {
 }
 
 }  // namespace
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -7,7 +7,7 @@
 
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 namespace {
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -67,4 +67,4 @@ TYPED_TEST(scalar_access, is_the_number_itself) {
 }
 
 }  // namespace
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -11,7 +11,7 @@
 #include "support/layout.hpp"
 #include "support/random.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 namespace {
 
 using sptrsv::testing::from_bytes;
@@ -112,4 +112,4 @@ TEST(ScalarTraits, MapEveryComplexClassToOnePair) {
 }
 
 }  // namespace
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

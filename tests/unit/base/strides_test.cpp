@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <set>
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 namespace {
 
 /// By comparison of all pairs of elements.
@@ -49,4 +49,4 @@ TEST(Strides, ExtentsThatWouldWrapAreFound) {
 }
 
 }  // namespace
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 namespace {
 
 std::vector<scheme> samples() {
@@ -121,4 +121,4 @@ TEST(Scheme, RefusesWhatIsNoScheme) {
 }
 
 }  // namespace
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

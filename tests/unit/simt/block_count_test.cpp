@@ -5,7 +5,7 @@
 
 #include "sptrsv/detail/simt/for_each.hpp"
 
-namespace sptrsv::detail::simt {
+namespace sptrsv::SPTRSV_ABI::detail::simt {
 namespace {
 
 TEST(BlockCount, RoundsUp) {
@@ -30,4 +30,4 @@ TEST(BlockCount, IsRefusedIfALaunchCannotHaveIt) {
 }
 
 }  // namespace
-}  // namespace sptrsv::detail::simt
+}  // namespace sptrsv::SPTRSV_ABI::detail::simt

@@ -11,7 +11,7 @@
 #include "emulator/test/support.hpp"
 #include "support/layout.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 namespace {
 
 using sptrsv::testing::from_bytes;
@@ -84,4 +84,4 @@ TYPED_TEST(flags, pass_every_value_on) {
 }
 
 }  // namespace
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -291,7 +291,7 @@ def header(model: Model, schemes: Sequence[str], origin: str, width: int = 240) 
         "// clang-format off",
         "#pragma once",
         "",
-        "namespace sptrsv::detail::schemes::model_table {",
+        "namespace sptrsv::SPTRSV_ABI::detail::schemes::model_table {",
         "",
         f"inline constexpr const char* schemes[{len(schemes)}] = {{",
         ",\n".join(f'    "{scheme}"' for scheme in schemes) + "};",
@@ -300,7 +300,7 @@ def header(model: Model, schemes: Sequence[str], origin: str, width: int = 240) 
         "inline constexpr const char* numbers =",
         "\n".join(f'"{line}"' for line in lines) + ";",
         "",
-        "}  // namespace sptrsv::detail::schemes::model_table",
+        "}  // namespace sptrsv::SPTRSV_ABI::detail::schemes::model_table",
     ]
     return "\n".join(parts) + "\n"
 

@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/simt/for_each.hpp"
 
-namespace sptrsv::detail::array_kernels {
+namespace sptrsv::SPTRSV_ABI::detail::array_kernels {
 
 /// Writes `value` to each element.
 template <class T>
@@ -91,4 +91,4 @@ struct own_index {
   }
 };
 
-}  // namespace sptrsv::detail::array_kernels
+}  // namespace sptrsv::SPTRSV_ABI::detail::array_kernels

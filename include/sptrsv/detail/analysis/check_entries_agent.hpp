@@ -8,7 +8,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 
-namespace sptrsv::detail::triangle_kernels {
+namespace sptrsv::SPTRSV_ABI::detail::triangle_kernels {
 
 /// The result of check_entries_agent for one triangle of the stored matrix.
 template <class Offset>
@@ -208,4 +208,4 @@ struct finish_rows {
   }
 };
 
-}  // namespace sptrsv::detail::triangle_kernels
+}  // namespace sptrsv::SPTRSV_ABI::detail::triangle_kernels

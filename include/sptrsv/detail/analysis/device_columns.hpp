@@ -10,7 +10,7 @@
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// The strictly lower triangle of the system by columns, rows ascending; in device memory. Columns and rows
 /// are in the order of substitution, or in the order of the triangle that the columns were made from.
@@ -211,4 +211,4 @@ in_degrees<Index> count_in_degrees(std::int64_t size, const Offset* column_offse
   return result;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

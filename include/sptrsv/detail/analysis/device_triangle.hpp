@@ -10,7 +10,7 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/simt/scratch_arena.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// The strictly lower triangle of the system by rows, in the order of substitution, columns ascending; in
 /// device memory.
@@ -78,4 +78,4 @@ inline int bits_for(std::uint64_t count) {
   return bits;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

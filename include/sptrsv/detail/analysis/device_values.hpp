@@ -8,7 +8,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Returns whether a pivot is zero and is that of one row. Runs once per pivot.
 template <class Stored, class Index>
@@ -72,4 +72,4 @@ class device_values {
   buffer<Stored> diagonal_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

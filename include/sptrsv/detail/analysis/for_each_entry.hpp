@@ -9,7 +9,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
-namespace sptrsv::detail::triangle_kernels {
+namespace sptrsv::SPTRSV_ABI::detail::triangle_kernels {
 
 /// Returns the row (column) of the storage that holds entry `e`: the last one whose offset does not exceed
 /// `e`.
@@ -149,4 +149,4 @@ SPTRSV_DEVICE std::int64_t count_below(Context& ctx, const T* sorted, std::int64
   return low;
 }
 
-}  // namespace sptrsv::detail::triangle_kernels
+}  // namespace sptrsv::SPTRSV_ABI::detail::triangle_kernels

@@ -11,7 +11,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/matrix.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Calls visit(row, column, entry) for every stored entry of the triangle, in storage order. `row` and
 /// `column` are substitution indices with column <= row; `entry` is the index in the stored matrix.
@@ -204,4 +204,4 @@ host_levels<Index> levels_on_host(const std::vector<Offset>& row_offsets, const 
   return levels;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -7,7 +7,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Writes 1 for the elements that are marked, and 0 for the others. Runs once per element and once for the
 /// end.
@@ -43,4 +43,4 @@ T last_of(const buffer<T>& values, const Executor& on) {
   return last;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -8,7 +8,7 @@
 
 #include "sptrsv/detail/analysis/pattern.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// A lower triangle in supernodal panels without its values; see supernodal_view.
 template <class Index, class Offset>
@@ -77,4 +77,4 @@ void check_spaces(const panel_pattern<Index, Offset>& a, const char* taker) {
   check_space<Executor>(a.value_offsets, a.supernodes, "the array of value offsets", taker);
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

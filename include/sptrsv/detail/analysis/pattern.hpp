@@ -13,7 +13,7 @@
 #include "sptrsv/error.hpp"
 #include "sptrsv/options.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// A compressed matrix without its values: `size` rows (columns if `by_columns`).
 template <class Index, class Offset>
@@ -186,4 +186,4 @@ void validate_storage_on_host(const pattern_view<Index, Offset>& a, std::int64_t
   }
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// A copy of a pattern that is in the memory of an executor.
 template <class Index, class Offset>
@@ -36,4 +36,4 @@ class pattern_copy {
   pattern_view<Index, Offset> view_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

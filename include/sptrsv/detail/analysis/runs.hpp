@@ -8,7 +8,7 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/simt/scratch_arena.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Run k holds the elements first[k] ... first[k + 1] - 1.
 template <class Index>
@@ -77,4 +77,4 @@ runs<Index> make_runs(std::int64_t size, const Starts& starts, const Executor& o
   return made;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -14,7 +14,7 @@
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// A triangle whose long rows may be split: some of its rows are partial rows then.
 template <class Index, class Offset>
@@ -242,4 +242,4 @@ split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>& tr
   return split;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -11,7 +11,7 @@
 #include "sptrsv/detail/analysis/check_entries_agent.hpp"
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Throws the first fault of `found` in entries of the triangle, in the order of pattern_fault. A row that is
 /// not below `size` means no fault.
@@ -264,4 +264,4 @@ device_triangle<Index, Offset> build_on_device(const pattern_view<Index, Offset>
   return std::move(triangle_builder<1, Index, Offset, Executor>(a, {form}, 0, on, memory).build()[0]);
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// The state that the blocks of a level search share, in device memory.
 struct level_search {
@@ -251,4 +251,4 @@ struct gather_all_values {
 
 }  // namespace triangle_kernels
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -12,7 +12,7 @@
 #include "sptrsv/detail/any_solver/policy_list.hpp"
 #include "sptrsv/detail/any_solver/policy_options.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 // All functions here are templates over the build, because a program may have translation units of nvcc and
 // of another compiler, in which their definitions differ.
@@ -138,4 +138,4 @@ any_of<any_batch, View> analyze_any_batch(const View& a, span<const typename Vie
   });
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

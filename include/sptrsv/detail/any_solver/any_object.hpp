@@ -11,7 +11,7 @@
 
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// A workspace of a held object.
 struct held_workspace {
@@ -155,4 +155,4 @@ class any_object {
 template <class Own, class Stream>
 inline constexpr bool fits_stream = std::is_same_v<Own, Stream> || std::is_same_v<Own, host_stream>;
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

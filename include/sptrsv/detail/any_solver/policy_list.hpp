@@ -7,7 +7,7 @@
 
 #include "sptrsv/policy.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// A list of types of policies.
 template <class... Policies>
@@ -53,4 +53,4 @@ std::vector<std::string> names_of(policy_list<Policies...>) {
   return {Policies::name...};
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -18,7 +18,7 @@
 #include "sptrsv/policy.hpp"
 #include "sptrsv/scheme/text.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// The names of the values of an option.
 template <class T>
@@ -186,4 +186,4 @@ void set_options(policy::basic_scheme<Tuning>& policy, const std::vector<std::st
   }
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

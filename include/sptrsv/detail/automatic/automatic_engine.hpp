@@ -21,7 +21,7 @@
 #include "sptrsv/policy/automatic.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 namespace automatic {
 
 /// The engine for a std::tuple of candidates.
@@ -201,4 +201,4 @@ class engine<policy::automatic<Candidates...>, Scalar, Index, Offset, Executor>
   using base::base;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -12,7 +12,7 @@
 #include "sptrsv/cost_model.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
-namespace sptrsv::policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 template <class Tuning>
 struct basic_dataflow;
@@ -32,9 +32,9 @@ template <class Tuning>
 struct basic_sync_free_warp;
 struct cusparse;
 
-}  // namespace sptrsv::policy
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 namespace detail {
 
 /// {launch, level, level_entry, byte, long_entry}, as `benchmarks/python fit-costs` prints them, for the
@@ -135,4 +135,4 @@ struct cost_model<policy::cusparse> {
   }
 };
 
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

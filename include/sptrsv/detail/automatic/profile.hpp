@@ -19,7 +19,7 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/host/executor.hpp"
 
-namespace sptrsv::detail::automatic {
+namespace sptrsv::SPTRSV_ABI::detail::automatic {
 
 /// What an entry (i, j) of the triangle L tells. In a complete factor, elimination with column j fills in
 /// (i, j + d) where (i, j) and (j + d, j) are. The transpose of a factor, numbered from the end, is a lower
@@ -203,4 +203,4 @@ system_profile quick_profile(const pattern_view<Index, Offset>& a, const triangl
   return profile;
 }
 
-}  // namespace sptrsv::detail::automatic
+}  // namespace sptrsv::SPTRSV_ABI::detail::automatic

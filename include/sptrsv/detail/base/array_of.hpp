@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/base/at.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class T, int... Sizes>
 struct array_type {
@@ -26,4 +26,4 @@ using array_of = typename array_type<T, Sizes...>::type;
 template <class Array>
 inline constexpr int length_of = static_cast<int>(std::extent_v<Array>);
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -8,7 +8,7 @@
 
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Returns the index of a container that a signed number stands for: the library counts in signed types, and
 /// containers in std::size_t. The number must not be negative.
@@ -21,4 +21,4 @@ SPTRSV_HOST_DEVICE constexpr std::size_t at(Integer i) {
   return static_cast<std::size_t>(i);
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -11,7 +11,7 @@
 #include "sptrsv/error.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Returns the absolute value, also of the smallest number.
 constexpr std::uint64_t magnitude(std::int64_t v) {
@@ -156,4 +156,4 @@ bool check_operands(const dense_view<B>& b, const dense_view<X>& x, std::int64_t
   return true;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -7,7 +7,7 @@
 
 #include "sptrsv/error.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Returns the product of sizes, which are not negative. Throws errc::out_of_memory if it exceeds 2^63 - 1,
 /// which no address space holds.
@@ -25,4 +25,4 @@ std::int64_t checked_product(Sizes... sizes) {
   return product;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -11,7 +11,7 @@
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// The host side of a policy; specialised in detail/<policy>/<policy>_engine.hpp. Scalar is scalar_t<Value>.
 ///
@@ -71,4 +71,4 @@ struct shared_owner {
   std::shared_ptr<const void> shares_with;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -17,13 +17,15 @@
 #include <system_error>
 #include <thread>
 
+#include "sptrsv/version.hpp"
+
 #include <pthread.h>
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// How long a thread polls for another one before it blocks. It is about what a sleep and a wake-up cost.
 inline constexpr std::chrono::microseconds spin_time{5};
@@ -203,4 +205,4 @@ void for_each_taken(std::int64_t count, int threads, const Work& work) {
   }
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Returns an uninitialised buffer of `count` >= 0 elements from `resource`, allocated on the stream of `on`.
 template <class T, class Executor>
@@ -88,4 +88,4 @@ class device_arrays {
   std::vector<buffer<std::byte>> arrays_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -9,7 +9,9 @@
 #include <system_error>
 #include <utility>
 
-namespace sptrsv::detail {
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// The names of the values of an enumeration.
 template <class Enum, std::size_t Count>
@@ -46,4 +48,4 @@ bool read_number(std::string_view text, Number& value, Base... base) {
 
 inline constexpr name_table<bool, 2> switch_names{{{{true, "yes"}, {false, "no"}}}};
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -2,11 +2,13 @@
 // Named ranges for NVIDIA's profilers, in programs that define SPTRSV_NVTX.
 #pragma once
 
+#include "sptrsv/version.hpp"
+
 #ifdef SPTRSV_NVTX
 #include <nvtx3/nvToolsExt.h>  // of the CUDA Toolkit; headers only
 #endif
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 #ifdef SPTRSV_NVTX
 
@@ -43,4 +45,4 @@ struct nvtx_range {
 
 #endif
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

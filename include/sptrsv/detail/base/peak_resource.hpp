@@ -8,7 +8,7 @@
 
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Allocates from another resource and keeps the largest number of bytes that were allocated at one time.
 class peak_resource : public memory_resource {
@@ -45,4 +45,4 @@ class peak_resource : public memory_resource {
   std::size_t peak_ = 0;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

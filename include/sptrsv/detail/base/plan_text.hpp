@@ -9,7 +9,7 @@
 
 #include "sptrsv/options.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Returns the name of the prediction and its time in milliseconds.
 inline std::string to_text(const predicted_time& prediction) {
@@ -27,4 +27,4 @@ inline std::string to_text(const std::vector<predicted_time>& predictions) {
   return text;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -6,7 +6,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// `Lanes` lanes share the entries round-robin. Each lane keeps its first `Held` entries in registers.
 /// Without `HasValues` only indices are loaded.
@@ -58,4 +58,4 @@ class prefetched_entries {
   array_of<Scalar, Held> value_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -8,7 +8,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// One scalar for each of `Columns` right-hand sides. The alignment lets one instruction move up to 16 bytes.
 template <class Scalar, int Columns>
@@ -84,4 +84,4 @@ SPTRSV_HOST_DEVICE Scalar& rhs_value(rhs_pack<Scalar, Columns>& unknown, int k) 
   return unknown.of[k];
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

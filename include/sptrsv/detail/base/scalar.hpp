@@ -11,7 +11,7 @@
 #include "sptrsv/detail/base/host_device.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// A complex number, real part first: the layout that std::complex guarantees.
 template <class Real>
@@ -240,4 +240,4 @@ void store_scalar(Scalar* p, Scalar v) {
   }
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

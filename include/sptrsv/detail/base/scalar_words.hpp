@@ -5,7 +5,7 @@
 
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Number of real words of a scalar.
 template <class Scalar>
@@ -66,4 +66,4 @@ SPTRSV_DEVICE void store_words_relaxed(Context& ctx, Scalar* p, Scalar value) {
   }
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -8,7 +8,7 @@
 
 #include "sptrsv/detail/base/at.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Lists of vertices, one for each vertex of a graph.
 template <class Index, class Offset = std::int64_t>
@@ -37,4 +37,4 @@ vertex_lists<Index, Offset> lists_of(std::int64_t size, const Visit& visit) {
   return made;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

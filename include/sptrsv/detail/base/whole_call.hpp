@@ -6,7 +6,7 @@
 
 #include "sptrsv/error.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// The last call of one kind on an object. If it ends by an exception, some of its work may be enqueued and
 /// the rest is missing.
@@ -31,4 +31,4 @@ class whole_call {
   bool is_whole_ = true;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

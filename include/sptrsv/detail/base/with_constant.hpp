@@ -4,7 +4,9 @@
 
 #include <type_traits>
 
-namespace sptrsv::detail {
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Calls use(std::true_type{}) if the condition holds, and use(std::false_type{}) otherwise.
 template <class Use>
@@ -29,4 +31,4 @@ void with_one_of(int number, const Use& use) {
   use(std::integral_constant<int, First>{});
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -8,7 +8,7 @@
 #include "sptrsv/detail/batched/batched_params.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::batched {
+namespace sptrsv::SPTRSV_ABI::detail::batched {
 
 /// Solves 32 / Lanes groups of `Systems` systems in a warp, each group by `Lanes` lanes. All systems are at
 /// the same place of the plan at the same time, and each lane does the same for all systems of its group. For
@@ -292,4 +292,4 @@ struct solve_agent {
   }
 };
 
-}  // namespace sptrsv::detail::batched
+}  // namespace sptrsv::SPTRSV_ABI::detail::batched

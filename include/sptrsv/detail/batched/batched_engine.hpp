@@ -20,7 +20,7 @@
 #include "sptrsv/options.hpp"
 #include "sptrsv/policy/host_serial.hpp"
 
-namespace sptrsv::detail::batched {
+namespace sptrsv::SPTRSV_ABI::detail::batched {
 
 /// A component of the last solve that is not finite.
 struct fault {
@@ -261,4 +261,4 @@ class engine<Scalar, Index, Offset, host_executor> {
   fault fault_;
 };
 
-}  // namespace sptrsv::detail::batched
+}  // namespace sptrsv::SPTRSV_ABI::detail::batched

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/batched/batched_plan.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv::detail::batched {
+namespace sptrsv::SPTRSV_ABI::detail::batched {
 
 /// The numbers of `Count` systems that stand beside each other in memory and are computed together.
 template <class Scalar, int Count>
@@ -65,4 +65,4 @@ struct solve_params {
   operand<Scalar> x;
 };
 
-}  // namespace sptrsv::detail::batched
+}  // namespace sptrsv::SPTRSV_ABI::detail::batched

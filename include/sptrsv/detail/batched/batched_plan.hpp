@@ -13,7 +13,7 @@
 #include "sptrsv/detail/batched/checks.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
-namespace sptrsv::detail::batched {
+namespace sptrsv::SPTRSV_ABI::detail::batched {
 
 /// Entries that a lane multiplies in one step.
 inline constexpr int step_entries = 4;
@@ -291,4 +291,4 @@ plan<Offset> make_plan(host_levels<Index> levels, const host_triangle<Index, Off
   return best;
 }
 
-}  // namespace sptrsv::detail::batched
+}  // namespace sptrsv::SPTRSV_ABI::detail::batched

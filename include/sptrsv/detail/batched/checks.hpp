@@ -13,7 +13,7 @@
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/error.hpp"
 
-namespace sptrsv::detail::batched {
+namespace sptrsv::SPTRSV_ABI::detail::batched {
 
 /// The shape of a batch.
 struct batch_shape {
@@ -117,4 +117,4 @@ bool check_operands(const batch_view<const T>& b, const batch_view<T>& x, const 
   return true;
 }
 
-}  // namespace sptrsv::detail::batched
+}  // namespace sptrsv::SPTRSV_ABI::detail::batched

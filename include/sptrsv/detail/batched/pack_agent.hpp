@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/batched/batched_params.hpp"
 
-namespace sptrsv::detail::batched {
+namespace sptrsv::SPTRSV_ABI::detail::batched {
 
 /// Writes the streams of values. A block writes up to block_slots slots of one group. The last group may have
 /// systems that do not exist: their values are zeros.
@@ -69,4 +69,4 @@ struct pack_agent {
   }
 };
 
-}  // namespace sptrsv::detail::batched
+}  // namespace sptrsv::SPTRSV_ABI::detail::batched

@@ -12,7 +12,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::detail::cusparse {
+namespace sptrsv::SPTRSV_ABI::detail::cusparse {
 
 /// No substitution index is that large, and a memset by bytes writes it.
 inline constexpr unsigned char all_finite_byte = 0x7f;
@@ -219,4 +219,4 @@ csr_system<Index, Offset> rows_of_system(const pattern_view<Index, Offset>& a, c
   return s;
 }
 
-}  // namespace sptrsv::detail::cusparse
+}  // namespace sptrsv::SPTRSV_ABI::detail::cusparse

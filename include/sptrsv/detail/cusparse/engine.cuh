@@ -19,7 +19,7 @@
 #include "sptrsv/policy/cusparse.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class Scalar, class Index, class Offset>
 class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
@@ -260,4 +260,4 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
   mutable std::size_t plan_bytes_ = 0;  ///< bytes of the last analysis
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -16,7 +16,7 @@
 #error "sptrsv/policy/cusparse.hpp needs cusparseSpSM_updateMatrix: CUDA 12.4 or newer"
 #endif
 
-namespace sptrsv::detail::cusparse {
+namespace sptrsv::SPTRSV_ABI::detail::cusparse {
 
 /// Returns the version of the linked library.
 inline std::string version() {
@@ -87,4 +87,4 @@ inline constexpr cudaDataType value_type = is_complex_v<Scalar>
                                                ? (sizeof(real_t<Scalar>) == 4 ? CUDA_C_32F : CUDA_C_64F)
                                                : (sizeof(real_t<Scalar>) == 4 ? CUDA_R_32F : CUDA_R_64F);
 
-}  // namespace sptrsv::detail::cusparse
+}  // namespace sptrsv::SPTRSV_ABI::detail::cusparse

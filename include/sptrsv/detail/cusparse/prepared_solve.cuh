@@ -15,7 +15,7 @@
 #include "sptrsv/detail/cusparse/handles.cuh"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::detail::cusparse {
+namespace sptrsv::SPTRSV_ABI::detail::cusparse {
 
 /// The arguments that all calls for one system share.
 template <class Scalar>
@@ -148,4 +148,4 @@ class prepared_solve {
   buffer<unsigned char> buffer_;
 };
 
-}  // namespace sptrsv::detail::cusparse
+}  // namespace sptrsv::SPTRSV_ABI::detail::cusparse

@@ -13,7 +13,7 @@
 #include "sptrsv/detail/dataflow/predict.hpp"
 #include "sptrsv/detail/levels/cut_levels.hpp"
 
-namespace sptrsv::detail::dataflow {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
 /// The scratch memory of an analysis of systems of one matrix.
 struct analysis_scratch {
@@ -220,4 +220,4 @@ auto plan_of(const request<Policy, Scalar, Index, Offset>& of, const Executor& o
   return plan_builder<Policy, Scalar, Index, Offset, Executor>(with, drafts[0]).build();
 }
 
-}  // namespace sptrsv::detail::dataflow
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow

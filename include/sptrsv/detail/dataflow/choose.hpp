@@ -11,7 +11,7 @@
 #include "sptrsv/detail/base/plan_text.hpp"
 #include "sptrsv/detail/dataflow/request.hpp"
 
-namespace sptrsv::detail::dataflow {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
 /// Predicted times of a solve with max_rhs right-hand sides, in nanoseconds. Infinite: the path cannot solve
 /// the system, or its time was not predicted.
@@ -115,4 +115,4 @@ struct path_choice {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow

@@ -20,7 +20,7 @@
 #include "sptrsv/policy/dataflow.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
@@ -220,4 +220,4 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   bool has_rewritten_values_ = false;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -14,7 +14,7 @@
 #include "sptrsv/detail/dataflow/single_block/single_block_path.hpp"
 #include "sptrsv/options.hpp"
 
-namespace sptrsv::detail::dataflow {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
 /// The path that solves a system, and how it was chosen. The path is a variant. All paths have the same
 /// members: a name, a type `workspace`, update_values, make_workspace, solve, first_nonfinite_index,
@@ -98,4 +98,4 @@ struct plan {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow

@@ -14,7 +14,7 @@
 #include "sptrsv/detail/dataflow/single_block/single_block_choice.hpp"
 #include "sptrsv/detail/levels/cut_levels.hpp"
 
-namespace sptrsv::detail::dataflow {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
 /// A system on its way from a request to a plan: prepared, with what is known of its candidates, all in
 /// scratch memory. The steps fill it in this order: prepare, predict, decide; build_plan() makes a plan of
@@ -74,4 +74,4 @@ struct draft {
   [[nodiscard]] std::size_t kept_bytes() const { return order ? order->kept_bytes() : 0; }
 };
 
-}  // namespace sptrsv::detail::dataflow
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow

@@ -16,7 +16,7 @@
 #include "sptrsv/detail/dataflow/draft.hpp"
 #include "sptrsv/detail/dataflow/hybrid/hybrid_choice.hpp"
 
-namespace sptrsv::detail::dataflow {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
 /// Predicts and chooses, with the executor and the memory of an analysis.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
@@ -295,4 +295,4 @@ class predictor {
   analysis_memory memory_;
 };
 
-}  // namespace sptrsv::detail::dataflow
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow

@@ -14,7 +14,7 @@
 #include "sptrsv/detail/dataflow/request.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
-namespace sptrsv::detail::dataflow {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
 /// A triangle as the paths take it, in scratch memory.
 template <class Index, class Offset>
@@ -93,4 +93,4 @@ std::array<prepared_system<Index, Offset>, N> prepare(
   return made;
 }
 
-}  // namespace sptrsv::detail::dataflow
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow

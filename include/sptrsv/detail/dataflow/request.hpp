@@ -11,7 +11,7 @@
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
 
-namespace sptrsv::detail::dataflow {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
 /// The limits that the predicted time of a plan must stay under, or the plan is not wanted.
 struct time_limits {
@@ -103,4 +103,4 @@ struct request {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow

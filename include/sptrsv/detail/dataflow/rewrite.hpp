@@ -16,7 +16,7 @@
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_plan.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_plan.hpp"
 
-namespace sptrsv::detail::dataflow {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
 /// Rewrites the system of a draft whose path is chosen, if that is predicted to be faster or the policy asks
 /// for it.
@@ -267,4 +267,4 @@ class rewriter {
   const analysis_memory& memory_;
 };
 
-}  // namespace sptrsv::detail::dataflow
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow

@@ -2,7 +2,9 @@
 // A list of kernel shapes as a type.
 #pragma once
 
-namespace sptrsv::detail::dataflow {
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
 template <class... Shapes>
 struct shape_list {
@@ -16,4 +18,4 @@ struct shape_list {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow

@@ -8,7 +8,7 @@
 #include "sptrsv/detail/supernodal/solve/backward_agent.hpp"
 #include "sptrsv/detail/supernodal/solve/forward_agent.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// Does the tasks of a solve on one PE. `Agent`: forward_agent or backward_agent with pe_params. The blocks
 /// of the first tickets send b to the PEs that solve for its rows, and reset what the solve before has
@@ -114,4 +114,4 @@ struct pe_agent {
   }
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

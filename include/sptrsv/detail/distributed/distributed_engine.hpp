@@ -15,7 +15,7 @@
 #include "sptrsv/detail/simt/simt_executor.hpp"
 #include "sptrsv/options.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// The plan and the costs of the solves of one PE, which distributed_solver::facts returns.
 struct distributed_facts {
@@ -286,4 +286,4 @@ class engine {
   unsigned long long tickets_ = 0;         ///< of all solves
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

@@ -30,7 +30,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/error.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// The exception of a PE that waits for one that has left.
 class pe_has_left : public error {
@@ -128,4 +128,4 @@ std::vector<std::int64_t> check_together(Team& team, const Check& check) {
   return returned;
 }
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

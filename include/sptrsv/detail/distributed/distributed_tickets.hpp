@@ -11,7 +11,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/messages.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// Adds tasks of kind `pass` for what a PE passes on, each before the other tasks of its step. Returns the
 /// number of tasks and forests.
@@ -185,4 +185,4 @@ class ticket_walk {
   sent_values found_;
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

@@ -16,7 +16,7 @@
 #include "sptrsv/detail/sync/tickets.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 inline constexpr int inbox_buffers = 3;
 
@@ -68,4 +68,4 @@ struct inboxes {
   }
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

@@ -13,7 +13,7 @@
 #include "sptrsv/detail/distributed/supernodes/owners.hpp"
 #include "sptrsv/detail/supernodal/supernodal_plan.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// The supernodes of a PE: those that it solves for, and its *shares* of panels whose columns another PE
 /// solves for. Its columns are numbered in the order of supernodes of C: those of a supernode or share, then
@@ -219,4 +219,4 @@ supernodal::host_plan plan_tasks(const local_structure<Index>& of, bool backward
   return made;
 }
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

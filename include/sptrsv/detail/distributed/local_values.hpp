@@ -15,7 +15,7 @@
 #include "sptrsv/detail/distributed/messages.hpp"
 #include "sptrsv/detail/supernodal/values/supernodal_values.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// Returns the supernodes of a PE in device memory. Synchronises.
 template <class Index, class Executor>
@@ -288,4 +288,4 @@ class local_values {
   const Index* fundamental_ = nullptr;
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

@@ -16,7 +16,7 @@
 #include "sptrsv/detail/distributed/supernodes/predictor.hpp"
 #include "sptrsv/policy/distributed.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// Returns which PEs send by puts. `of_pe`: addresses of symmetric memory, null where it is not mapped.
 /// Collective.
@@ -152,4 +152,4 @@ class mail_planner {
   mail_plan made_;
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

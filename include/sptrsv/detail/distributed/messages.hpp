@@ -14,7 +14,7 @@
 #include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/detail/distributed/local_plan.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// Plans the messages of a PE together with the other PEs. The receiver says where it wants a value: so a PE
 /// need not know how others number their values.
@@ -296,4 +296,4 @@ class message_planner {
   message_plan<Offset> made_;
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

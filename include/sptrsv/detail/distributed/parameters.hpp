@@ -9,7 +9,7 @@
 #include "sptrsv/detail/distributed/puts.hpp"
 #include "sptrsv/detail/supernodal/solve/contributions.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// Where a value goes: to a value of the inbox of a PE. Or, with is_put, to a value of the own outbox, which
 /// is sent together with others; see mailbox.
@@ -238,4 +238,4 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   }
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

@@ -16,7 +16,7 @@
 #include "sptrsv/detail/distributed/supernodes/owners.hpp"
 #include "sptrsv/detail/distributed/supernodes/part.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// Symmetric memory: each PE has a piece of the same size and knows the addresses of all pieces.
 template <class T, class Team>
@@ -85,8 +85,8 @@ struct pe_plan {
         rhs(std::min<std::int64_t>(max_rhs, most_rhs)),
         inbox(team, inbox_buffers * rhs * inbox_values * flag::words),
         nodes(upload_supernodes(local, on, resource)),
-        forests(tasks.forests, nodes.of, static_cast<std::int64_t>(local.columns.size()), whole.backward,
-                on, resource),
+        forests(tasks.forests, nodes.of, static_cast<std::int64_t>(local.columns.size()), whole.backward, on,
+                resource),
         values(
             team, whole, owners.panels, local, [&](const auto& use) { part.for_entries(rows, use); },
             part.form.unit, on, resource),
@@ -246,4 +246,4 @@ struct pe_plan {
   }
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

@@ -16,7 +16,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/distributed_team.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// A barrier of `size` threads, and what they exchange at it. Threads do not wait for one that has left: they
 /// get an exception.
@@ -122,4 +122,4 @@ void run_pes(int size, meeting& together, const Body& body) {
   }
 }
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

@@ -24,7 +24,7 @@
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// Puts by stores to the memory of PEs that is mapped. It costs what NVSHMEM's puts cost over NVLink.
 struct mapped_puts {
@@ -272,4 +272,4 @@ struct mailbox {
   }
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

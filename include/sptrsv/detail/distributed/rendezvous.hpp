@@ -24,7 +24,7 @@
 #include "sptrsv/detail/distributed/sockets.hpp"
 #include "sptrsv/error.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// Connects the processes of a group by TCP (IPv4). Process 0 listens at the address that all know. Each
 /// other one connects to it and says at which port it listens itself; process 0 answers with the addresses of
@@ -296,4 +296,4 @@ class rendezvous {
   greeting mine_;
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

@@ -4,10 +4,12 @@
 
 #include <unistd.h>
 
+#include "sptrsv/version.hpp"
+
 #include <cerrno>
 #include <utility>
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// A file descriptor of a socket.
 class socket_owner {
@@ -32,4 +34,4 @@ class socket_owner {
 /// Returns whether a call that did not move bytes may do so later.
 inline bool may_be_repeated() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

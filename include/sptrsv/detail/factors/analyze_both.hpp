@@ -12,7 +12,7 @@
 #include "sptrsv/options.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv::detail::factors {
+namespace sptrsv::SPTRSV_ABI::detail::factors {
 
 /// True if an engine can begin the analyses of both triangles of a matrix together.
 template <class Engine, class = void>
@@ -90,4 +90,4 @@ class pair_analysis {
   memory_resource& resource_;
 };
 
-}  // namespace sptrsv::detail::factors
+}  // namespace sptrsv::SPTRSV_ABI::detail::factors

@@ -6,7 +6,7 @@
 #include "sptrsv/error.hpp"
 #include "sptrsv/factors_options.hpp"
 
-namespace sptrsv::detail::factors {
+namespace sptrsv::SPTRSV_ABI::detail::factors {
 
 /// Returns whether both are the same triangle of one matrix. A real matrix is its own conjugate.
 template <class Scalar>
@@ -42,4 +42,4 @@ op operation_between(const triangular_factor& f, const triangular_factor& g) {
   return op::none;
 }
 
-}  // namespace sptrsv::detail::factors
+}  // namespace sptrsv::SPTRSV_ABI::detail::factors

@@ -20,7 +20,7 @@
 #define SPTRSV_ANY_CONTEXT
 #endif
 
-namespace sptrsv::detail::factors {
+namespace sptrsv::SPTRSV_ABI::detail::factors {
 
 /// Is true if the executor runs kernels.
 template <class Executor>
@@ -204,4 +204,4 @@ struct find_missing {
   }
 };
 
-}  // namespace sptrsv::detail::factors
+}  // namespace sptrsv::SPTRSV_ABI::detail::factors

@@ -12,7 +12,7 @@
 #include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::detail::factors {
+namespace sptrsv::SPTRSV_ABI::detail::factors {
 
 /// Names the first faults of a permutation. A number that is not below the number of rows means no fault.
 struct order_faults {
@@ -120,4 +120,4 @@ class row_transform {
   buffer<Scalar> scale_;
 };
 
-}  // namespace sptrsv::detail::factors
+}  // namespace sptrsv::SPTRSV_ABI::detail::factors

@@ -10,7 +10,7 @@
 #include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::detail::factors {
+namespace sptrsv::SPTRSV_ABI::detail::factors {
 
 /// The diagonal of a stored matrix: where it is stored, and its values.
 template <class Scalar, class Offset, class Executor>
@@ -85,4 +85,4 @@ class stored_diagonal {
   buffer<Scalar> values_;   ///< by row
 };
 
-}  // namespace sptrsv::detail::factors
+}  // namespace sptrsv::SPTRSV_ABI::detail::factors

@@ -13,7 +13,7 @@
 #include "sptrsv/detail/host_parallel/host_parallel_cost_model.hpp"
 #include "sptrsv/options.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// The ways in which host_parallel solves a system.
 enum class host_path {
@@ -148,4 +148,4 @@ class host_planner {
   std::vector<predicted_time> predictions_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -12,7 +12,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/host_parallel/host_parallel_schedule.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// What a core spends on the parts of a solve, in nanoseconds; measured on an AMD EPYC 9005 (Zen 5) with
 /// double precision (docs/lab_log/host.md). The choice of a schedule depends on their ratios only.
@@ -172,4 +172,4 @@ double many_workers_nanoseconds(const host_schedule<Index>& s, const host_order<
   return costs.start + end;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -20,7 +20,7 @@
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class Scalar, class Index, class Offset>
 class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
@@ -221,4 +221,4 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   std::vector<predicted_time> trial_;  ///< measured times; empty without a trial
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

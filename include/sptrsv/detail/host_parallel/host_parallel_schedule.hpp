@@ -29,7 +29,7 @@
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// An order in which rows may be solved.
 template <class Index>
@@ -270,4 +270,4 @@ host_schedule<Index> share_steps(const host_order<Index>& order, const host_tria
   return s;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -14,7 +14,7 @@
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/base/with_constant.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// What a solve reads and writes: op(T) x = alpha b.
 template <class Scalar>
@@ -175,4 +175,4 @@ class host_rows {
   std::vector<Scalar> diagonal_;    ///< by solve index; empty if the diagonal is unit
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -17,7 +17,7 @@
 #include "sptrsv/detail/base/host_team.hpp"
 #include "sptrsv/detail/host_parallel/host_parallel_schedule.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// How far the lists of a schedule are solved.
 class task_board {
@@ -190,4 +190,4 @@ class task_board {
   int sleepers_ = 0;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

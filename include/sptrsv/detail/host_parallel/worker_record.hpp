@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace sptrsv::detail {
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Decides for each solve whether several workers take part. They do as long as they are faster than one.
 /// When they lose time, because other processes use the cores, one worker solves for a multiple of this time
@@ -48,4 +50,4 @@ class worker_record {
   int solves_ = 0;            ///< by several workers since the latest solve by one
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

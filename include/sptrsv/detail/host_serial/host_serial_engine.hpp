@@ -9,7 +9,7 @@
 #include "sptrsv/policy/host_serial.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class Scalar, class Index, class Offset>
 class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
@@ -159,4 +159,4 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
   std::vector<Scalar> values_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -11,7 +11,7 @@
 #include "sptrsv/detail/incomplete/elimination.hpp"
 #include "sptrsv/detail/incomplete/incomplete_agent.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// Marks entries and the reciprocals of the pivots pending. Runs once per entry in level order.
 template <class Scalar, class Offset>
@@ -211,4 +211,4 @@ class engine {
   buffer<Scalar> long_rows_;  ///< values of A by entry in level order; empty if all rows are in shared memory
 };
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

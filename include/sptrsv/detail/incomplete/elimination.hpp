@@ -13,7 +13,7 @@
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/simt/scratch_arena.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// The rows and their operands, in device memory. A row holds the entries that the method uses: those below
 /// the diagonal with ascending columns, the diagonal, and for LU those above it, with ascending columns. The
@@ -137,4 +137,4 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   return made;
 }
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

@@ -17,7 +17,7 @@
 #include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/detail/incomplete/method.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// Returns the lists with all pairs reversed: v is in the list of w if w was in that of v. They ascend.
 template <class Index, class Lists>
@@ -234,4 +234,4 @@ class fill_in {
   vertex_lists<Index> above_;  ///< behind it
 };
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

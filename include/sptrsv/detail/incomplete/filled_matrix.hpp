@@ -10,7 +10,7 @@
 #include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/detail/incomplete/fill_levels.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// The pattern of the factors, and the values of A on it, where the executor computes. Both are stored as A
 /// is.
@@ -58,4 +58,4 @@ class filled_matrix {
   buffer<Scalar> values_;
 };
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

@@ -13,7 +13,7 @@
 #include "sptrsv/detail/incomplete/method.hpp"
 #include "sptrsv/host/executor.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// Calls visit(slot, p) for each column that a row shares with another one, ascending. The row has the
 /// ascending columns column_of(slot) for the slots first ... last - 1, and slot_of(column) is the slot of a
@@ -197,4 +197,4 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
   findings found_;
 };
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

@@ -10,7 +10,7 @@
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// Factorises the matrix in one launch. A warp computes 32 / Lanes rows that follow each other in level
 /// order, each by `Lanes` lanes. The values of the factors are their own flags (value_flag): all
@@ -212,4 +212,4 @@ struct agent {
   }
 };
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

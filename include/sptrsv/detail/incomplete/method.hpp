@@ -8,7 +8,7 @@
 
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv {
+namespace sptrsv::SPTRSV_ABI {
 
 /// How an incomplete factorisation is made.
 enum class incomplete_method {
@@ -121,4 +121,4 @@ template <class Tuning, method Method, class Scalar, class Index, class Offset, 
 class engine;
 
 }  // namespace detail::incomplete
-}  // namespace sptrsv
+}  // namespace sptrsv::SPTRSV_ABI

@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/incomplete/row_data.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// Lane s has operand number s of the current batch of operands and of the next one, with their values, and
 /// knows which one it has in the batch after it. If a whole warp computes the row, a batch has whole steps
@@ -144,4 +144,4 @@ class operand_batches {
   operand<Index, Offset> later_;
 };
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/incomplete/method.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// A triangle of the matrix as kernels see it, see device_triangle.
 template <class Index, class Offset>
@@ -291,4 +291,4 @@ struct long_steps_agent {
   }
 };
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

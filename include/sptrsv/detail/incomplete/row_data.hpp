@@ -10,7 +10,7 @@
 #include "sptrsv/detail/incomplete/operands.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// What consecutive factorisations share, in device memory. Pairs are indexed by the number of the
 /// factorisation mod 2.
@@ -248,4 +248,4 @@ SPTRSV_DEVICE void publish(Context& ctx, const factor_params<Scalar, Index, Offs
   found.record(ctx, p, row.solve_index, half);
 }
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/incomplete/row_data.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// A row while its lanes compute it, and the operands that they hold: those of the current batch and of the
 /// next one with their values, those of the batch after it without.
@@ -123,4 +123,4 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
   }
 };
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

@@ -8,7 +8,7 @@
 #include "sptrsv/detail/incomplete/operand_batches.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// A row with at most `Lanes` entries. Lane s holds the value of slot s. What a step needs of the row, and
 /// where, is known before its operands are.
@@ -291,4 +291,4 @@ class short_row : operand_batches<Method, Scalar, Index, Offset, Lanes> {
   std::uint32_t feeding_;      ///< lu: operands of the products that change the value, one bit for each
 };
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

@@ -7,7 +7,7 @@
 #include "sptrsv/detail/incomplete/operand_batches.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::incomplete {
+namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// A row that is too long for short_row, computed by a whole warp. What a step needs of the row is loaded
 /// before the wait for its operands.
@@ -137,4 +137,4 @@ class warp_row : operand_batches<Method, Scalar, Index, Offset, 32> {
   lane_findings found_;
 };
 
-}  // namespace sptrsv::detail::incomplete
+}  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

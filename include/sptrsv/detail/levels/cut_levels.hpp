@@ -8,7 +8,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// One half of a triangle: rows in the order of substitution.
 template <class Index, class Offset>
@@ -174,4 +174,4 @@ struct renumber_first_columns {
   }
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

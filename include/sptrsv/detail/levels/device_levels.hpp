@@ -13,7 +13,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/levels/level_searches.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Rows in level order, in device memory, ascending within a level. Level l holds
 /// rows[level_offsets[l]] ... rows[level_offsets[l + 1] - 1].
@@ -252,4 +252,4 @@ device_levels<Index> levels_on_device(const device_triangle<Index, Offset>& t, c
   return order_by_level(levels_of_rows(t, on, memory), on, memory);
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

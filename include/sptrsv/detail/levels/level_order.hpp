@@ -8,7 +8,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// The body of a scan over the new rows: finds the offset and the diagonal source of each row, and the
 /// inverse of the order.
@@ -222,4 +222,4 @@ levels_by_length<Index> order_by_level_and_length(const device_triangle<Index, O
   return result;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

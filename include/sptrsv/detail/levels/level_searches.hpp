@@ -18,7 +18,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/levels_agent.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// The level of each row of a triangle, in device memory.
 template <class Index>
@@ -249,4 +249,4 @@ class level_searches {
   std::array<searched, N> of_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

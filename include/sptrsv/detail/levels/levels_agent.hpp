@@ -15,7 +15,7 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// When a search is given up: as soon as a warp is late, that is, as soon as it has polled in more rounds
 /// than `first_rounds` plus the share of `further_rounds` that its place among the rows gives. This only
@@ -296,4 +296,4 @@ struct levels_agent {
   }
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -7,7 +7,7 @@
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv::detail::orderings {
+namespace sptrsv::SPTRSV_ABI::detail::orderings {
 
 /// What the kernels find. Rows that are not below the size mean no fault.
 struct colour_report {
@@ -119,4 +119,4 @@ struct check_colours {
   }
 };
 
-}  // namespace sptrsv::detail::orderings
+}  // namespace sptrsv::SPTRSV_ABI::detail::orderings

@@ -11,7 +11,7 @@
 #include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv::detail::orderings {
+namespace sptrsv::SPTRSV_ABI::detail::orderings {
 
 /// The undirected graph of A + A^T without the diagonal: the neighbours of each row, ascending.
 template <class Index, class Offset>
@@ -69,4 +69,4 @@ class graph {
 template <class Matrix>
 using graph_of = graph<typename Matrix::view_type::index_type, typename Matrix::view_type::offset_type>;
 
-}  // namespace sptrsv::detail::orderings
+}  // namespace sptrsv::SPTRSV_ABI::detail::orderings

@@ -19,7 +19,7 @@
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// The base of the engines. They fill in the members, launch their own kernels, and describe them.
 /// `Workspace` holds what the kernels hand on; an engine that needs more has a workspace of its own.
@@ -151,4 +151,4 @@ class paper_engine {
   device_values<Scalar, Executor> values_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/sync/double_buffer.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Parameters of a solve. Entries are stored by rows or by columns. `Buffers` holds what rows hand on to each
 /// other. Kernels that poll values row by row use the member functions from `row` on.
@@ -102,4 +102,4 @@ struct paper_system {
   }
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

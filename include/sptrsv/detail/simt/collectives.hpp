@@ -4,7 +4,7 @@
 
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv::detail::simt {
+namespace sptrsv::SPTRSV_ABI::detail::simt {
 
 /// Operation for reduce(): the sum.
 struct plus {
@@ -57,4 +57,4 @@ SPTRSV_DEVICE T exclusive_sum(const Tile& tile, T value) {
   return sum - value;
 }
 
-}  // namespace sptrsv::detail::simt
+}  // namespace sptrsv::SPTRSV_ABI::detail::simt

@@ -110,7 +110,7 @@
 
 #include "sptrsv/detail/base/host_device.hpp"
 
-namespace sptrsv::detail::simt {
+namespace sptrsv::SPTRSV_ABI::detail::simt {
 
 /// Polls *p until `done(*p)` holds and returns that value. The block that writes it must have started, see
 /// sync/tickets.hpp.
@@ -169,4 +169,4 @@ SPTRSV_HOST_DEVICE int bit_count(std::uint32_t mask) {
 #endif
 }
 
-}  // namespace sptrsv::detail::simt
+}  // namespace sptrsv::SPTRSV_ABI::detail::simt

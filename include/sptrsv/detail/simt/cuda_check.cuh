@@ -12,7 +12,7 @@
 
 #include "sptrsv/error.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Takes back the error that a call of the library has just left in this thread, if it failed. Returns its
 /// status. Nothing else in the library clears an error: after a call that succeeded it would be the user's.
@@ -51,7 +51,7 @@ inline void check_status(cudaError_t status, const char* call) {
   }
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail
 
 /// Throws `sptrsv::error` if the call of the CUDA runtime fails.
 #define SPTRSV_CUDA_CHECK(call) ::sptrsv::detail::check_status(::sptrsv::detail::forget_failure(call), #call)

@@ -13,7 +13,7 @@
 #include "sptrsv/detail/simt/cuda_flags.cuh"
 #include "sptrsv/detail/simt/cuda_tile.cuh"
 
-namespace sptrsv::detail::simt {
+namespace sptrsv::SPTRSV_ABI::detail::simt {
 
 /// The context of a kernel on the GPU; see context.hpp for what each function does.
 class cuda_context : public cuda_copies, public cuda_flags<cuda_scope::gpu> {
@@ -207,4 +207,4 @@ class cuda_context : public cuda_copies, public cuda_flags<cuda_scope::gpu> {
                                      std::conditional_t<std::is_signed_v<T>, int, unsigned int>>;
 };
 
-}  // namespace sptrsv::detail::simt
+}  // namespace sptrsv::SPTRSV_ABI::detail::simt

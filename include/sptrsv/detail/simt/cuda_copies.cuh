@@ -9,7 +9,7 @@
 
 #include "sptrsv/detail/simt/cuda_tile.cuh"
 
-namespace sptrsv::detail::simt {
+namespace sptrsv::SPTRSV_ABI::detail::simt {
 
 /// Copies from global to shared memory while the thread goes on.
 class cuda_copies {
@@ -104,4 +104,4 @@ class cuda_copies {
   }
 };
 
-}  // namespace sptrsv::detail::simt
+}  // namespace sptrsv::SPTRSV_ABI::detail::simt

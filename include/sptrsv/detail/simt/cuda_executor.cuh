@@ -19,7 +19,7 @@
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/memory/pool_memory_resource.cuh"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 namespace simt {
 
@@ -246,4 +246,4 @@ struct executor_for<cudaStream_t> {
 /// Registers the function by which host policies recognise device memory (host/executor.hpp).
 inline const bool host_knows_device_memory = (is_device_only = &cuda_executor::is_device_only_memory, true);
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

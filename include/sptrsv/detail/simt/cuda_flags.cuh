@@ -10,7 +10,7 @@
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/cuda_tile.cuh"
 
-namespace sptrsv::detail::simt {
+namespace sptrsv::SPTRSV_ABI::detail::simt {
 
 /// The threads among which an access is atomic: those of the device, or those of all devices.
 enum class cuda_scope { gpu, system };
@@ -160,4 +160,4 @@ class cuda_flags {
 
 #undef SPTRSV_SCOPED_ASM
 
-}  // namespace sptrsv::detail::simt
+}  // namespace sptrsv::SPTRSV_ABI::detail::simt

@@ -11,7 +11,7 @@
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/detail/simt/cuda_kernel.cuh"
 
-namespace sptrsv::detail::simt {
+namespace sptrsv::SPTRSV_ABI::detail::simt {
 
 /// An executable CUDA graph; move-only.
 class cuda_graph {
@@ -100,4 +100,4 @@ class graph_recorder {
   mutable cudaGraphNode_t last_ = nullptr;
 };
 
-}  // namespace sptrsv::detail::simt
+}  // namespace sptrsv::SPTRSV_ABI::detail::simt

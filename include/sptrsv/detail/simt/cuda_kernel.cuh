@@ -17,7 +17,7 @@
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/detail/simt/cuda_context.cuh"
 
-namespace sptrsv::detail::simt {
+namespace sptrsv::SPTRSV_ABI::detail::simt {
 
 /// The largest number of threads and of blocks on an SM, by the compute capability that is compiled for. A
 /// compute capability that is not listed gets the smallest values of those from 8.0 on.
@@ -180,4 +180,4 @@ template <class Agent>
   return kernel_of_unit<Agent, kernel>();
 }
 
-}  // namespace sptrsv::detail::simt
+}  // namespace sptrsv::SPTRSV_ABI::detail::simt

@@ -10,7 +10,7 @@
 
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::detail::simt {
+namespace sptrsv::SPTRSV_ABI::detail::simt {
 
 namespace cuda_memory {
 
@@ -122,4 +122,4 @@ class cuda_tile {
   }
 };
 
-}  // namespace sptrsv::detail::simt
+}  // namespace sptrsv::SPTRSV_ABI::detail::simt

@@ -10,7 +10,7 @@
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/simt_executor.hpp"
 
-namespace sptrsv::detail::simt {
+namespace sptrsv::SPTRSV_ABI::detail::simt {
 
 /// N bodies that run one after the other for the same item. If they have a condition, that of the first one
 /// serves all of them.
@@ -225,4 +225,4 @@ void find_largest(const Executor& on, std::int64_t count, const Body& body, T* l
   }
 }
 
-}  // namespace sptrsv::detail::simt
+}  // namespace sptrsv::SPTRSV_ABI::detail::simt

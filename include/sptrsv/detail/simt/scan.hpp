@@ -11,7 +11,7 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::detail::simt {
+namespace sptrsv::SPTRSV_ABI::detail::simt {
 
 /// What a tile of 256 elements has published, in one word, so that no fence is needed: whether it is the sum
 /// of the tile or of all elements up to its end, the number of the scan, and the sum.
@@ -218,4 +218,4 @@ class scan_words {
   std::uint64_t next_ticket_ = 0;
 };
 
-}  // namespace sptrsv::detail::simt
+}  // namespace sptrsv::SPTRSV_ABI::detail::simt

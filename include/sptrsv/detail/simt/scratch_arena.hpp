@@ -10,7 +10,7 @@
 #include "sptrsv/detail/simt/scan.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Allocates from one piece of memory until it is used up, and then from `from`. All memory is used on one
 /// stream and is freed before the arena ends.
@@ -95,4 +95,4 @@ std::size_t arena_bytes(std::int64_t rows, std::int64_t entries, std::size_t ind
   return wanted <= max_bytes ? wanted : 0;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -44,8 +44,8 @@
 //   template <class Key, class T>
 //   void sort_pairs_in_place(buffer<Key>& keys, buffer<Key>& other_keys, buffer<T>& values,
 //                            buffer<T>& other_values, int key_bits, memory_resource&) const;
-//       The same in keys and values, without memory for a further copy. All buffers have one size; the contents
-//       of the others are undefined before and after. Buffers of a pair may be exchanged.
+//       The same in keys and values, without memory for a further copy. All buffers have one size; the
+//       contents of the others are undefined before and after. Buffers of a pair may be exchanged.
 //
 //   using graph_type = ...;                        // move-only, default constructible (empty)
 //   template <class Enqueue> graph_type record(Enqueue&& enqueue) const;
@@ -60,7 +60,7 @@
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::detail::simt {
+namespace sptrsv::SPTRSV_ABI::detail::simt {
 
 /// Where memory lies, as the CUDA runtime says.
 struct memory_place {
@@ -86,4 +86,4 @@ inline constexpr std::size_t static_shared_bytes = (sizeof(typename Agent::share
                                                     std::size_t{15}) /
                                                    16 * 16;
 
-}  // namespace sptrsv::detail::simt
+}  // namespace sptrsv::SPTRSV_ABI::detail::simt

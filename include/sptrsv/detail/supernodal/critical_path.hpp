@@ -12,7 +12,7 @@
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 #include "sptrsv/options.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Nanoseconds of a solve: for each supernode on the longest path of the tree, for each byte of the factor, b
 /// and x, and for each supernode. Measured on one NVIDIA H200 in double; see docs/lab_log/supernodal.md.
@@ -58,4 +58,4 @@ critical_path find_critical_path(const supernode_tree<Index>& tree, bool backwar
   return longest;
 }
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -20,7 +20,7 @@
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 #include "sptrsv/detail/supernodal/values/supernodal_values.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Owns the columns of C, their supernodes and the panels. A system op(T) x = b is C x = b or C^T x = b. The
 /// one is taken whose columns of C have the structure of a complete factor: for a lower triangle usually
@@ -219,4 +219,4 @@ class factor {
   bool has_first_values_ = false;  ///< whether the values of the first update_values() are in place
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

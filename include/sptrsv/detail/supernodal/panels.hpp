@@ -23,7 +23,7 @@
 
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Returns where row `i` of a panel of `k` columns begins.
 SPTRSV_HOST_DEVICE constexpr std::int64_t panel_row(std::int64_t i, std::int64_t k) {
@@ -135,4 +135,4 @@ struct row_masks {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

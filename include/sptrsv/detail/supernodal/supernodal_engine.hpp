@@ -16,7 +16,7 @@
 #include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Solves C x = b or C^T x = b, see supernodal/factor.hpp and supernodal/panels.hpp.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
@@ -231,4 +231,4 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   supernodal::plan<Index, Offset> plan_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

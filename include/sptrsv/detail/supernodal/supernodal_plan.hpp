@@ -14,7 +14,7 @@
 #include "sptrsv/detail/supernodal/solve/forward_agent.hpp"
 #include "sptrsv/detail/supernodal/solve/task_lister.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// The tasks of a solve and the forests, on the host.
 struct host_plan {
@@ -91,4 +91,4 @@ struct plan {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -11,7 +11,7 @@
 #include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::sweeps {
+namespace sptrsv::SPTRSV_ABI::detail::sweeps {
 
 /// Computes c = b - T x - factor D x, where T is a strict triangle. `Lanes` threads compute a row; they add
 /// in a fixed order.
@@ -194,4 +194,4 @@ struct scale_diagonal {
   }
 };
 
-}  // namespace sptrsv::detail::sweeps
+}  // namespace sptrsv::SPTRSV_ABI::detail::sweeps

@@ -16,7 +16,7 @@
 #include "sptrsv/detail/base/scalar_words.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// The counters and values as kernels see them.
 template <class Scalar, class Index>
@@ -105,4 +105,4 @@ class counted_storage : public solve_state_storage {
   buffer<Scalar> values_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -14,7 +14,7 @@
 #include "sptrsv/detail/sync/tickets.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// The two buffers as kernels see them. In a buffer the components stand by solve index, `size` for each
 /// right-hand side.
@@ -155,4 +155,4 @@ class double_buffer_storage : public solve_state_storage {
   buffer<Scalar> copy_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -14,7 +14,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Has the interface of value_flag, with a flag beside each value.
 template <class Scalar>
@@ -160,4 +160,4 @@ class fenced_storage {
   buffer<word> flags_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

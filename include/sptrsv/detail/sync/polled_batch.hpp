@@ -6,7 +6,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Addresses of components that a lane keeps in registers, for the methods of polled_batch.
 template <class Word, int Count>
@@ -104,4 +104,4 @@ class polled_batch {
   array_of<reading, Count> seen_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -20,7 +20,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Returns the number of this block in the order in which the blocks of the launch start. `counter` starts at
 /// 0. All threads of the block call it; `slot` is in shared memory and is not written again before a barrier.
@@ -153,4 +153,4 @@ class solve_state_storage {
   buffer<solve_state> state_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

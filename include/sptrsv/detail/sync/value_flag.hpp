@@ -9,7 +9,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Reads and writes flagged components of type Scalar, which is a scalar or an rhs_pack.
 template <class Scalar>
@@ -158,4 +158,4 @@ struct value_flag {
   }
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

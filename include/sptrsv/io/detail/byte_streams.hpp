@@ -24,7 +24,7 @@
 #include <zlib.h>
 #endif
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Source of a text.
 struct byte_source {
@@ -242,4 +242,4 @@ inline byte_sink sink_of(const std::string& path) {
           [file, path] { check_file(std::fclose(file->release()) == 0, "closing", path); }};
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -15,7 +15,7 @@
 #include "sptrsv/io/detail/number.hpp"
 #include "sptrsv/io/matrix_market_types.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Parses the entries.
 template <class Value, class Index>
@@ -190,4 +190,4 @@ class matrix_market_entry_parser {
   coordinate_matrix<Value, Index> matrix_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -18,7 +18,7 @@
 #include "sptrsv/io/matrix_market_types.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Returns whether two values are equal or both are NaN.
 template <class Value>
@@ -201,4 +201,4 @@ class matrix_market_formatter {
   mm_symmetry symmetry_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -15,7 +15,7 @@
 #include "sptrsv/io/detail/number.hpp"
 #include "sptrsv/io/matrix_market_types.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Parses the header.
 class matrix_market_header_parser {
@@ -157,4 +157,4 @@ class matrix_market_header_parser {
   bool is_vector_ = false;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

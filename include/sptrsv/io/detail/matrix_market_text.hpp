@@ -15,7 +15,7 @@
 #include "sptrsv/error.hpp"
 #include "sptrsv/io/detail/byte_streams.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Takes the first word off the rest of a line; it is empty if there is none. A '\r' ends a word and is no
 /// blank: it is allowed at the end of a line only.
@@ -150,4 +150,4 @@ class matrix_market_text {
   char line_end_ = '\n';
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -12,7 +12,9 @@
 #include <string_view>
 #include <system_error>
 
-namespace sptrsv::detail {
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI::detail {
 
 /// Result of parsing a number; overflow: the number is too large for its type.
 enum class number_status { ok, malformed, overflow };
@@ -77,4 +79,4 @@ parsed_number<Real> parse_real(std::string_view word) {
           is_outside && std::isinf(value) ? number_status::overflow : number_status::ok};
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace sptrsv::detail::dataflow::hybrid {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::hybrid {
 namespace {
 
 using partitioned::level_counts;
@@ -68,4 +68,4 @@ TEST(HybridChoice, OneLevelIsNotCut) {
 }
 
 }  // namespace
-}  // namespace sptrsv::detail::dataflow::hybrid
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::hybrid

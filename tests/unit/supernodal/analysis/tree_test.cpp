@@ -11,7 +11,7 @@
 #include "sptrsv/detail/supernodal/critical_path.hpp"
 #include "sptrsv/detail/supernodal/solve/task_lister.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 namespace {
 
 constexpr merge_limits no_padding{0, 0, 0};
@@ -355,4 +355,4 @@ TEST(SupernodeTasks, ShareALargePanelByStripsBackward) {
 }
 
 }  // namespace
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

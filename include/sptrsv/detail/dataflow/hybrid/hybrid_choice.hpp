@@ -12,7 +12,7 @@
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
 
-namespace sptrsv::detail::dataflow::hybrid {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::hybrid {
 
 /// A cut of the levels in two: the row_per_thread path solves the first ones, the partitioned path the rest.
 struct level_cut {
@@ -132,4 +132,4 @@ inline level_cut best_cut(const partitioned_profile& p, const std::vector<std::i
   return best;
 }
 
-}  // namespace sptrsv::detail::dataflow::hybrid
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::hybrid

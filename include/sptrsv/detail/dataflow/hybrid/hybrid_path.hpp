@@ -8,7 +8,7 @@
 #include "sptrsv/detail/sync/double_buffer.hpp"
 #include "sptrsv/options.hpp"
 
-namespace sptrsv::detail::dataflow::hybrid {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::hybrid {
 
 /// Two launches, which share the tickets and the double buffer of a workspace: the first one has the first
 /// solve indices (see launch_share).
@@ -63,4 +63,4 @@ class path {
   Rest rest_;
 };
 
-}  // namespace sptrsv::detail::dataflow::hybrid
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::hybrid

@@ -11,7 +11,7 @@
 #include "sptrsv/detail/dataflow/partitioned/kernel/partitioned_agent.hpp"
 #include "sptrsv/detail/dataflow/partitioned/partitioned_plan.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 template <class Tuning, class Scalar, class Executor>
 class path {
@@ -167,4 +167,4 @@ class path {
   launch_share share_{};
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

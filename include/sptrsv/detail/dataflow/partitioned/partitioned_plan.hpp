@@ -10,7 +10,7 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// Arrays are in device memory; see kernel_params for those that the kernel reads.
 struct plan {
@@ -54,4 +54,4 @@ struct plan {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -17,7 +17,7 @@
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/options.hpp"
 
-namespace sptrsv::detail::dataflow::row_elimination {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 
 /// Limits of a rewritten row.
 struct limits {
@@ -183,4 +183,4 @@ class rewritten_system {
   device_triangle<Index, Offset> triangle_;      ///< the same after keep()
 };
 
-}  // namespace sptrsv::detail::dataflow::row_elimination
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination

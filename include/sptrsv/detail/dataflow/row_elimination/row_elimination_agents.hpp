@@ -7,7 +7,7 @@
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_rows.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::dataflow::row_elimination {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 
 /// Chooses the rows that are rewritten, and lists their columns.
 template <class Scalar, class Index, class Offset>
@@ -195,4 +195,4 @@ struct rewrite_rows_agent {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::row_elimination
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination

@@ -11,7 +11,7 @@
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_agents.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_rhs_agent.hpp"
 
-namespace sptrsv::detail::dataflow::row_elimination {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 
 /// Writes, for each row, how many columns it may have when it is rewritten.
 template <class Offset>
@@ -175,4 +175,4 @@ class plan : public rewritten_system<Scalar, Index, Offset, Executor> {
   buffer<Scalar> factors_;
 };
 
-}  // namespace sptrsv::detail::dataflow::row_elimination
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination

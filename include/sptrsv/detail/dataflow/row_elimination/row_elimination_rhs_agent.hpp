@@ -8,7 +8,7 @@
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::detail::dataflow::row_elimination {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 
 /// Computes c_k = alpha b_k - sum_j (l_kj / d_j) c_j over the eliminated entries, by substitution index. One
 /// warp for each row block and right-hand side.
@@ -64,4 +64,4 @@ struct eliminated_rhs_agent {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::row_elimination
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination

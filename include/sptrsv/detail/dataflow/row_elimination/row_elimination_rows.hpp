@@ -19,7 +19,7 @@
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 
-namespace sptrsv::detail::dataflow::row_elimination {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 
 inline constexpr int row_block_rows = 32;
 
@@ -236,4 +236,4 @@ struct place_rows {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::row_elimination
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination

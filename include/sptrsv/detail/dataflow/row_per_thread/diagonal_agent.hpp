@@ -10,7 +10,7 @@
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
-namespace sptrsv::detail::dataflow::row_per_thread {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {
 
 /// One thread for each row; blocks that have the same rows share the right-hand sides.
 template <class Tuning, class Scalar, class Index, class Offset>
@@ -117,4 +117,4 @@ struct large_diagonal_agent {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::row_per_thread
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread

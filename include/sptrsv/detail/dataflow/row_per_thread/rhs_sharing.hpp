@@ -9,7 +9,7 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::detail::dataflow::row_per_thread {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {
 
 /// How a solve with max_rhs right-hand sides divides them, by the constants of the tuning.
 template <class Tuning>
@@ -84,4 +84,4 @@ void copy_by_rows(const dense_view<const Scalar>& from, const dense_view<Scalar>
   simt::for_each(on, from.rows << bits, copy_rows<Scalar>{from, to, bits});
 }
 
-}  // namespace sptrsv::detail::dataflow::row_per_thread
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread

@@ -10,7 +10,7 @@
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
 
-namespace sptrsv::detail::dataflow::row_per_thread {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {
 
 /// A sort key for the rows of one level: slices whose rows are about equally long have few empty slots. A
 /// sort takes less time for fewer bits.
@@ -70,4 +70,4 @@ row_order<Index, Offset> order_rows(const device_triangle<Index, Offset>& triang
   return made;
 }
 
-}  // namespace sptrsv::detail::dataflow::row_per_thread
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread

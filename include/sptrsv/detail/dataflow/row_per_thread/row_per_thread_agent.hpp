@@ -28,7 +28,7 @@
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
 
-namespace sptrsv::detail::dataflow::row_per_thread {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {
 
 /// A lane polls `EntriesAtOnce` entries together. It solves a row for a pack of `Columns` right-hand sides,
 /// and the lanes of a row solve it for as many packs: that is a sweep. Further right-hand sides are solved by
@@ -343,4 +343,4 @@ struct agent {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::row_per_thread
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread

@@ -8,7 +8,7 @@
 
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv::detail::dataflow::row_per_thread {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {
 
 /// The parts of a solve, and the nanoseconds of each: the launch, a level, and the bytes of a row and of an
 /// entry (without the diagonal).
@@ -43,4 +43,4 @@ struct solve_costs {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::row_per_thread
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread

@@ -7,7 +7,7 @@
 #include "sptrsv/detail/sync/double_buffer.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::detail::dataflow::row_per_thread {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {
 
 /// The right-hand sides of rewritten rows: instead of b_i, row i has b_i - sum_j w_ij b_j.
 template <class Scalar, class Index, class Offset>
@@ -40,4 +40,4 @@ struct kernel_params {
   rewritten_rhs<Scalar, Index, Offset> rhs;  ///< for kernels that combine right-hand sides
 };
 
-}  // namespace sptrsv::detail::dataflow::row_per_thread
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread

@@ -20,7 +20,7 @@
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_agent.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_values.hpp"
 
-namespace sptrsv::detail::dataflow::row_per_thread {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class path {
@@ -283,4 +283,4 @@ class path {
   launch_share share_{};
 };
 
-}  // namespace sptrsv::detail::dataflow::row_per_thread
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread

@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
 
-namespace sptrsv::detail::dataflow::row_per_thread {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {
 
 /// Writes, for each row and each lane past the last row, the values of its entries, if rows are runs of the
 /// stored matrix.
@@ -69,4 +69,4 @@ struct gather_run_values {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::row_per_thread
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread

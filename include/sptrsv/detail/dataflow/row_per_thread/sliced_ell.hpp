@@ -17,7 +17,7 @@
 #include "sptrsv/detail/papers/row_wise/gates.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 
-namespace sptrsv::detail::dataflow::row_per_thread {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {
 
 inline constexpr int slice_rows = 32;
 
@@ -268,4 +268,4 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
   return g;
 }
 
-}  // namespace sptrsv::detail::dataflow::row_per_thread
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread

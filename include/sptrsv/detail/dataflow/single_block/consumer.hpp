@@ -9,7 +9,7 @@
 #include "sptrsv/detail/dataflow/single_block/single_block_shared_memory.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::dataflow::single_block {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 
 /// One lane of the consumer warp.
 template <class Scalar, class Shape, class Context>
@@ -237,4 +237,4 @@ class consumer {
   Scalar* x_;
 };
 
-}  // namespace sptrsv::detail::dataflow::single_block
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block

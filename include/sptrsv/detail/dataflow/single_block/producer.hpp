@@ -7,7 +7,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_shared_memory.hpp"
 
-namespace sptrsv::detail::dataflow::single_block {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 
 /// One producer thread.
 template <class Scalar, class Shape, class Context>
@@ -129,4 +129,4 @@ class producer {
   Scalar* x_;
 };
 
-}  // namespace sptrsv::detail::dataflow::single_block
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block

@@ -20,7 +20,7 @@
 #include "sptrsv/detail/dataflow/single_block/consumer.hpp"
 #include "sptrsv/detail/dataflow/single_block/producer.hpp"
 
-namespace sptrsv::detail::dataflow::single_block {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 
 template <class Scalar, class Shape>
 struct agent {
@@ -38,4 +38,4 @@ struct agent {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::single_block
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block

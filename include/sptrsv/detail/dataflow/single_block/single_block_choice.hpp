@@ -15,7 +15,7 @@
 #include "sptrsv/detail/dataflow/single_block/single_block_schedule.hpp"
 #include "sptrsv/detail/simt/simt_executor.hpp"
 
-namespace sptrsv::detail::dataflow::single_block {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 
 /// Returns how many rows of the schedule a row of `length` entries takes: itself and its partial rows.
 constexpr std::int64_t schedule_rows(std::int64_t length, std::int64_t capacity) {
@@ -117,4 +117,4 @@ host_triangle<Index, Offset> download_rows(const device_triangle<Index, Offset>&
   return {download_array(t.row_offsets, on), download_array(t.columns, on), {}, {}};
 }
 
-}  // namespace sptrsv::detail::dataflow::single_block
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block

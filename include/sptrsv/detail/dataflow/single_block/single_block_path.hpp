@@ -15,7 +15,7 @@
 #include "sptrsv/detail/dataflow/single_block/single_block_values.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::detail::dataflow::single_block {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 
 /// The memory of one solve in flight: what status() reads.
 class scratch {
@@ -212,4 +212,4 @@ class path {
   buffer<Offset> diagonal_sources_;
 };
 
-}  // namespace sptrsv::detail::dataflow::single_block
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block

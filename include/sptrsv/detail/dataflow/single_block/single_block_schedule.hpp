@@ -23,7 +23,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_shape.hpp"
 
-namespace sptrsv::detail::dataflow::single_block {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 
 /// The place of an entry's value is a slot of the tiles' values; or, with this bit, an in-tile entry: its row
 /// of the schedule times the rows of a tile, plus the column's number in the tile.
@@ -236,4 +236,4 @@ class schedule_builder {
   std::unordered_map<std::int32_t, std::uint32_t> reloaded_;  ///< by row of x: its latest reloading row
 };
 
-}  // namespace sptrsv::detail::dataflow::single_block
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block

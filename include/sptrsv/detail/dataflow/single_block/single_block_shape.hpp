@@ -11,7 +11,7 @@
 #include "sptrsv/detail/dataflow/shape_list.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv::detail::dataflow::single_block {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 
 /// A shape of the tuning (sptrsv::single_block_shape) as a type, for which the kernel is compiled. A tile has
 /// `Rows` rows with `Lanes` lanes each, every lane with `Entries` entries; one warp solves it. A row may need
@@ -148,4 +148,4 @@ struct shared_layout {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::single_block
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block

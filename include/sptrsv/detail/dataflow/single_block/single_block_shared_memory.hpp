@@ -9,7 +9,7 @@
 #include "sptrsv/detail/sync/tickets.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::detail::dataflow::single_block {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 
 template <class Scalar>
 struct kernel_params {
@@ -89,4 +89,4 @@ struct stage_barriers {
   static constexpr int emptied = 3;
 };
 
-}  // namespace sptrsv::detail::dataflow::single_block
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block

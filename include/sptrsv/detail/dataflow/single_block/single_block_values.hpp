@@ -8,7 +8,7 @@
 #include "sptrsv/detail/dataflow/single_block/single_block_schedule.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
-namespace sptrsv::detail::dataflow::single_block {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 
 /// Writes, for each row of the triangle, its pivot and the reciprocal; NaN as the reciprocal if the row must
 /// divide.
@@ -87,4 +87,4 @@ struct scatter_entries {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::single_block
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block

@@ -12,7 +12,7 @@
 #include "sptrsv/detail/distributed/supernodes/supernodes_structure.hpp"
 #include "sptrsv/policy/distributed.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// A tree of PEs, which are numbered from the root, 0, on. In a flat one, all others are children of the
 /// root; in a binary one, PE i has the children 2 i + 1 and 2 i + 2.
@@ -154,4 +154,4 @@ struct task_order {
   [[nodiscard]] std::int32_t steps() const { return 1 + (backward ? 2 : 1) * height; }
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

@@ -13,7 +13,7 @@
 #include "sptrsv/detail/distributed/supernodes/predictor.hpp"
 #include "sptrsv/policy/distributed.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// Deals supernodes to the first `pes` PEs.
 template <class Index>
@@ -193,4 +193,4 @@ ownership choose_owners(const structure<Index>& of, const policy::distributed& p
   return best;
 }
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

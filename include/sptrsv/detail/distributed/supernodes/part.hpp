@@ -14,7 +14,7 @@
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/policy/distributed.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// The rows that a PE has handed in.
 struct row_range {
@@ -138,4 +138,4 @@ struct system_part {
   }
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

@@ -10,7 +10,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/supernodes/dealing.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// The properties of a machine that the model uses. The defaults, which are different forward and backward,
 /// were fitted to complete factors of 3-D grids on two H100; see docs/lab_log/distributed.md. A hop costs
@@ -189,4 +189,4 @@ class predictor {
   const put_pairs& puts_;
 };
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

@@ -16,7 +16,7 @@
 #include "sptrsv/detail/distributed/distributed_team.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
-namespace sptrsv::detail::distributed {
+namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// Which rows of the user each PE has handed in, and which column of C stands for which row.
 struct row_map {
@@ -269,4 +269,4 @@ structure<Index> make_structure(const fundamental_lists<Index>& f, const row_map
   return made;
 }
 
-}  // namespace sptrsv::detail::distributed
+}  // namespace sptrsv::SPTRSV_ABI::detail::distributed

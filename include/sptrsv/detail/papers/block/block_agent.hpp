@@ -23,7 +23,7 @@
 #include "sptrsv/detail/papers/row_wise/fused_rows.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::block {
+namespace sptrsv::SPTRSV_ABI::detail::block {
 
 /// Executes the steps. One sweep over a row solves `Columns` right-hand sides.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
@@ -254,4 +254,4 @@ struct agent {
   }
 };
 
-}  // namespace sptrsv::detail::block
+}  // namespace sptrsv::SPTRSV_ABI::detail::block

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/policy/block_tuning.hpp"
 
-namespace sptrsv::detail::block {
+namespace sptrsv::SPTRSV_ABI::detail::block {
 
 /// The numbers of a diagonal block (triangle) by which its kernel is chosen.
 struct triangle_facts {
@@ -125,4 +125,4 @@ int shared_row_lanes(policy::block_selector selector, double entries) {
   return wanted >= 32 ? 32 : std::max(2, simt::ceil_power_of_two(static_cast<int>(wanted)));
 }
 
-}  // namespace sptrsv::detail::block
+}  // namespace sptrsv::SPTRSV_ABI::detail::block

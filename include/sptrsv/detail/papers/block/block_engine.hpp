@@ -14,7 +14,7 @@
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/policy/block_tuning.hpp"
 
-namespace sptrsv::policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 template <class Tuning>
 struct basic_column_block;
@@ -23,9 +23,9 @@ struct basic_row_block;
 template <class Tuning>
 struct basic_recursive_block;
 
-}  // namespace sptrsv::policy
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
-namespace sptrsv::detail::block {
+namespace sptrsv::SPTRSV_ABI::detail::block {
 
 /// How to cut a triangle.
 struct cutting {
@@ -157,9 +157,9 @@ class block_engine : public paper_engine<Scalar, Index, Offset, Executor> {
   block_plan<Index> plan_;
 };
 
-}  // namespace sptrsv::detail::block
+}  // namespace sptrsv::SPTRSV_ABI::detail::block
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_column_block<Tuning>, Scalar, Index, Offset, Executor>
@@ -179,4 +179,4 @@ class engine<policy::basic_recursive_block<Tuning>, Scalar, Index, Offset, Execu
   using engine::block_engine::block_engine;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -12,7 +12,7 @@
 
 #include "sptrsv/detail/papers/block/layout.hpp"
 
-namespace sptrsv::detail::block {
+namespace sptrsv::SPTRSV_ABI::detail::block {
 
 /// What a step does.
 enum class step_kind : std::int32_t {
@@ -165,4 +165,4 @@ inline std::string describe_steps(const step_list& steps, std::int64_t size) {
   return text + traffic.data();
 }
 
-}  // namespace sptrsv::detail::block
+}  // namespace sptrsv::SPTRSV_ABI::detail::block

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/papers/paper_system.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::block {
+namespace sptrsv::SPTRSV_ABI::detail::block {
 
 /// Parameters of the system, and the sums of the squares.
 template <class Scalar, class Index, class Offset>
@@ -152,4 +152,4 @@ struct gathered_row {
   }
 };
 
-}  // namespace sptrsv::detail::block
+}  // namespace sptrsv::SPTRSV_ABI::detail::block

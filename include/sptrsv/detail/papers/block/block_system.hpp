@@ -15,7 +15,7 @@
 #include "sptrsv/detail/papers/row_wise/fused_rows.hpp"
 #include "sptrsv/detail/papers/row_wise/gates.hpp"
 
-namespace sptrsv::detail::block {
+namespace sptrsv::SPTRSV_ABI::detail::block {
 
 /// Says at which solve indices the rows of a warp start. Rows of different blocks do not share a warp.
 template <class Offset>
@@ -194,4 +194,4 @@ class system_builder {
   analysis_memory memory_;
 };
 
-}  // namespace sptrsv::detail::block
+}  // namespace sptrsv::SPTRSV_ABI::detail::block

@@ -11,7 +11,7 @@
 #include "sptrsv/detail/papers/block/layout.hpp"
 #include "sptrsv/detail/papers/block/renumber.hpp"
 
-namespace sptrsv::detail::block {
+namespace sptrsv::SPTRSV_ABI::detail::block {
 
 using entry_key = std::uint64_t;
 
@@ -195,4 +195,4 @@ class part_entries {
   std::vector<Offset> rows_before_;  ///< by part: rows with entries of the parts before
 };
 
-}  // namespace sptrsv::detail::block
+}  // namespace sptrsv::SPTRSV_ABI::detail::block

@@ -15,7 +15,7 @@
 #include "sptrsv/detail/papers/block/block_choice.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv::detail::block {
+namespace sptrsv::SPTRSV_ABI::detail::block {
 
 /// The three algorithms.
 enum class scheme : std::uint8_t {
@@ -100,4 +100,4 @@ inline std::vector<part> parts_of(scheme cut, const std::vector<std::int64_t>& b
   return parts;
 }
 
-}  // namespace sptrsv::detail::block
+}  // namespace sptrsv::SPTRSV_ABI::detail::block

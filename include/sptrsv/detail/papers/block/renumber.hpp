@@ -17,7 +17,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
 
-namespace sptrsv::detail::block {
+namespace sptrsv::SPTRSV_ABI::detail::block {
 
 /// Bounds of diagonal blocks in device memory. They are not read if there is one block.
 struct device_bounds {
@@ -161,4 +161,4 @@ block_order<Index, Offset> renumber(const device_triangle<Index, Offset>& t,
   return made;
 }
 
-}  // namespace sptrsv::detail::block
+}  // namespace sptrsv::SPTRSV_ABI::detail::block

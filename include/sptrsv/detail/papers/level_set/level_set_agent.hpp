@@ -15,7 +15,7 @@
 #include "sptrsv/detail/sync/tickets.hpp"
 #include "sptrsv/policy/orientation.hpp"
 
-namespace sptrsv::detail::level_set {
+namespace sptrsv::SPTRSV_ABI::detail::level_set {
 
 /// Written by gather_rhs, read by the kernels of the same solve and by status().
 struct solve_state {
@@ -235,4 +235,4 @@ struct scatter_solution {
   }
 };
 
-}  // namespace sptrsv::detail::level_set
+}  // namespace sptrsv::SPTRSV_ABI::detail::level_set

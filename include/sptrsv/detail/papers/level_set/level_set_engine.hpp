@@ -16,7 +16,7 @@
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/policy/level_set.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
@@ -163,4 +163,4 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   std::vector<level_set::segment> segments_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

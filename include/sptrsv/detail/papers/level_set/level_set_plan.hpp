@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace sptrsv::detail::level_set {
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI::detail::level_set {
 
 /// A launch: one wide level, or a run of consecutive narrow levels.
 struct segment {
@@ -70,4 +72,4 @@ level_plan make_plan(const std::vector<Index>& level_offsets, const std::vector<
   return plan;
 }
 
-}  // namespace sptrsv::detail::level_set
+}  // namespace sptrsv::SPTRSV_ABI::detail::level_set

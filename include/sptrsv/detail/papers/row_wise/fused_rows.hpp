@@ -7,7 +7,7 @@
 #include "sptrsv/detail/papers/row_wise/lane_rows.hpp"
 #include "sptrsv/detail/papers/row_wise/tile_rows.hpp"
 
-namespace sptrsv::detail::row_wise {
+namespace sptrsv::SPTRSV_ABI::detail::row_wise {
 
 /// Says at which solve indices a warp's rows start. The rows [begin, end) are divided into groups of 32: a
 /// group with at least `entries_for_a_warp` entries per row on average gets one warp per row, another group
@@ -60,4 +60,4 @@ struct fused_rows {
   }
 };
 
-}  // namespace sptrsv::detail::row_wise
+}  // namespace sptrsv::SPTRSV_ABI::detail::row_wise

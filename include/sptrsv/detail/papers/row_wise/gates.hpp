@@ -8,7 +8,7 @@
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 
-namespace sptrsv::detail::row_wise {
+namespace sptrsv::SPTRSV_ABI::detail::row_wise {
 
 /// Finds the gate of each warp: a solve index `distance` levels before the level of the warp's first row, at
 /// about the same relative offset within its level. The gate is -1 if there is no such level.
@@ -42,4 +42,4 @@ struct find_gates {
   }
 };
 
-}  // namespace sptrsv::detail::row_wise
+}  // namespace sptrsv::SPTRSV_ABI::detail::row_wise

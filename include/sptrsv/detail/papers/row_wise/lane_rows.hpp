@@ -7,7 +7,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/papers/row_wise/row_wise_batch.hpp"
 
-namespace sptrsv::detail::row_wise {
+namespace sptrsv::SPTRSV_ABI::detail::row_wise {
 
 /// Solves 32 rows per warp. One sweep over the rows solves `Columns` right-hand sides; a lane polls `Entries`
 /// entries of its row together.
@@ -117,4 +117,4 @@ struct lane_rows {
   }
 };
 
-}  // namespace sptrsv::detail::row_wise
+}  // namespace sptrsv::SPTRSV_ABI::detail::row_wise

@@ -10,7 +10,7 @@
 #include "sptrsv/detail/papers/paper_system.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
 
-namespace sptrsv::detail::row_wise {
+namespace sptrsv::SPTRSV_ABI::detail::row_wise {
 
 /// Up to `Entries` entries of a row, for the right-hand sides first ... first + Columns - 1. `System` is a
 /// paper_system or a type with the same interface.
@@ -99,4 +99,4 @@ class batch {
   polled_batch<flag, Entries * Columns> components_;
 };
 
-}  // namespace sptrsv::detail::row_wise
+}  // namespace sptrsv::SPTRSV_ABI::detail::row_wise

@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/papers/paper_system.hpp"
 
-namespace sptrsv::detail::row_wise {
+namespace sptrsv::SPTRSV_ABI::detail::row_wise {
 
 /// One warp solves the rows of one task, by Rows<Entries, Columns, system>::solve. One sweep over the rows
 /// solves `Columns` right-hand sides.
@@ -42,4 +42,4 @@ struct task_agent {
   }
 };
 
-}  // namespace sptrsv::detail::row_wise
+}  // namespace sptrsv::SPTRSV_ABI::detail::row_wise

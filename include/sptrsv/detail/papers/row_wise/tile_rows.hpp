@@ -10,7 +10,7 @@
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
-namespace sptrsv::detail::row_wise {
+namespace sptrsv::SPTRSV_ABI::detail::row_wise {
 
 /// One sweep over the rows solves `Columns` right-hand sides; a lane polls `Entries` entries together.
 ///
@@ -83,4 +83,4 @@ struct tile_rows {
   }
 };
 
-}  // namespace sptrsv::detail::row_wise
+}  // namespace sptrsv::SPTRSV_ABI::detail::row_wise

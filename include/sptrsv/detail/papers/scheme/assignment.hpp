@@ -16,7 +16,7 @@
 
 #include "sptrsv/detail/sync/tickets.hpp"
 
-namespace sptrsv::detail::schemes {
+namespace sptrsv::SPTRSV_ABI::detail::schemes {
 
 /// How the groups of a launch are solved; `none`: not decided yet.
 enum class decision : std::uint32_t { none, as_assigned, by_ticket };
@@ -127,4 +127,4 @@ class group_sequence {
   std::uint32_t step_;
 };
 
-}  // namespace sptrsv::detail::schemes
+}  // namespace sptrsv::SPTRSV_ABI::detail::schemes

@@ -14,7 +14,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
-namespace sptrsv::detail::schemes {
+namespace sptrsv::SPTRSV_ABI::detail::schemes {
 
 /// The features. Entries include the diagonal. Names at the right are the paper's.
 struct system_features {
@@ -114,4 +114,4 @@ system_features features_of(const device_triangle<Index, Offset>& t, const devic
   return found;
 }
 
-}  // namespace sptrsv::detail::schemes
+}  // namespace sptrsv::SPTRSV_ABI::detail::schemes

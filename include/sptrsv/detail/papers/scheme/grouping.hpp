@@ -10,7 +10,7 @@
 #include "sptrsv/detail/papers/scheme/scheme_agent.hpp"
 #include "sptrsv/detail/papers/scheme/transform.hpp"
 
-namespace sptrsv::detail::schemes {
+namespace sptrsv::SPTRSV_ABI::detail::schemes {
 
 /// rg_balance: computes the sort key of each node: ascending by level, and within a level from nodes of many
 /// entries to nodes of few. Runs once per node in level order.
@@ -171,4 +171,4 @@ std::vector<node_launch> make_launches(const grouped_nodes<Index>& groups, doubl
   return made;
 }
 
-}  // namespace sptrsv::detail::schemes
+}  // namespace sptrsv::SPTRSV_ABI::detail::schemes

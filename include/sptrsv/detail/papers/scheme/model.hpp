@@ -19,7 +19,7 @@
 #include "sptrsv/detail/papers/scheme/model_table.hpp"
 #include "sptrsv/scheme/text.hpp"
 
-namespace sptrsv::detail::schemes {
+namespace sptrsv::SPTRSV_ABI::detail::schemes {
 
 /// The perceptrons (members), which have the same shape.
 struct scheme_model {
@@ -154,4 +154,4 @@ inline std::vector<scheme> likeliest_first(const system_features& features, std:
   return space;
 }
 
-}  // namespace sptrsv::detail::schemes
+}  // namespace sptrsv::SPTRSV_ABI::detail::schemes

@@ -4,7 +4,9 @@
 // clang-format off
 #pragma once
 
-namespace sptrsv::detail::schemes::model_table {
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI::detail::schemes::model_table {
 
 inline constexpr const char* schemes[16] = {
     "nw=16 ng=1 sw_rnnz=16 trans=merge_thresh(32,16) group=rg_sequential warps=ws_hardware alpha_level=inf signal=value buffered=no early_division=yes",
@@ -107,4 +109,4 @@ inline constexpr const char* numbers =
 "NrJN5tN5LOnaNlLOFfN0kNhuLkXMiiLKrRc0LHBMlGPS6N9NLwdOO3OX4NwOSAKRGUPEUSGeHr3TALOs2MxbMpMNqwRaIM6VOGIOAUSulOjvLc4OCoN4rTlJQuHTPqMYkNmZMd9ObdN2fNpLMUhHvHMPJPTcMJ8MmLOaGP2qTbiOQjNgVUx6O3bOgEN50ThuOYxOb7NqQUbwQZUOvzOV5OlZORnTeyZ7LOR4NuCO2AN7SNht"
 "Op8OIQZD4MPmO9POH3N8tO3STr6VHAQYFMpEMpxOejMoFN2HP4oNskZ39Mn7Ue3NwfOXDNnUNwMObaNgwNv7R08SD3Q5mNv1UHpODbMqwN16StQNxzN21OXaOI7MnxMWPMkKNl9UupMIERX2V1bUKwMSGMXVNmq";
 
-}  // namespace sptrsv::detail::schemes::model_table
+}  // namespace sptrsv::SPTRSV_ABI::detail::schemes::model_table

@@ -12,7 +12,7 @@
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/options.hpp"
 
-namespace sptrsv::detail::schemes {
+namespace sptrsv::SPTRSV_ABI::detail::schemes {
 
 /// The mixing function of splitmix64.
 SPTRSV_HOST_DEVICE std::uint64_t mixed(std::uint64_t v) {
@@ -64,4 +64,4 @@ std::uint64_t pattern_hash(const pattern_view<Index, Offset>& a, const system_op
   return mixed(hash ^ hash_of(a.indices, a.entries, 2, on, resource));
 }
 
-}  // namespace sptrsv::detail::schemes
+}  // namespace sptrsv::SPTRSV_ABI::detail::schemes

@@ -15,7 +15,7 @@
 #include "sptrsv/detail/papers/scheme/grouping.hpp"
 #include "sptrsv/matrix.hpp"
 
-namespace sptrsv::detail::schemes {
+namespace sptrsv::SPTRSV_ABI::detail::schemes {
 
 /// Counts the entries of each node, with diagonals. Runs once per slot of the groups.
 template <class Index, class Offset>
@@ -168,4 +168,4 @@ warp_queues<Index> make_queues(const group_facts<Index>& facts, std::int64_t fir
   return made;
 }
 
-}  // namespace sptrsv::detail::schemes
+}  // namespace sptrsv::SPTRSV_ABI::detail::schemes

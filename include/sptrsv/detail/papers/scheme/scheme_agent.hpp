@@ -11,7 +11,7 @@
 #include "sptrsv/detail/papers/scheme/assignment.hpp"
 #include "sptrsv/detail/sync/fenced_values.hpp"
 
-namespace sptrsv::detail::schemes {
+namespace sptrsv::SPTRSV_ABI::detail::schemes {
 
 /// Elimination of waits: buffers for rows that need only components of earlier launches. Components are read
 /// with plain loads and never polled.
@@ -288,4 +288,4 @@ struct agent {
   }
 };
 
-}  // namespace sptrsv::detail::schemes
+}  // namespace sptrsv::SPTRSV_ABI::detail::schemes

@@ -18,7 +18,7 @@
 #include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/scheme/text.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
@@ -270,4 +270,4 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   buffer<Index> queue_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -13,7 +13,7 @@
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/scheme/scheme.hpp"
 
-namespace sptrsv::detail::schemes {
+namespace sptrsv::SPTRSV_ABI::detail::schemes {
 
 /// Says at which solve indices a node starts. Entries include the diagonal.
 template <class Index, class Offset>
@@ -229,4 +229,4 @@ node_graph<Index, Offset> transform(const device_triangle<Index, Offset>& t, dev
   return graph;
 }
 
-}  // namespace sptrsv::detail::schemes
+}  // namespace sptrsv::SPTRSV_ABI::detail::schemes

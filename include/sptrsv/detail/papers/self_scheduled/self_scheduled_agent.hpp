@@ -11,7 +11,7 @@
 #include "sptrsv/detail/papers/self_scheduled/unknown.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::self_scheduled {
+namespace sptrsv::SPTRSV_ABI::detail::self_scheduled {
 
 /// The frame of SLFR and SLFC. `Solve` is solve_row (SLFR) or solve_column (SLFC). One tile of `Lanes` lanes
 /// solves one unknown; one sweep over its row or column solves `Columns` right-hand sides. `OneRhs`: the
@@ -257,4 +257,4 @@ class solve_column {
   pivot_divisor<Scalar> pivot_{pivot_divisor<Scalar>::one()};
 };
 
-}  // namespace sptrsv::detail::self_scheduled
+}  // namespace sptrsv::SPTRSV_ABI::detail::self_scheduled

@@ -14,7 +14,7 @@
 #include "sptrsv/policy/orientation.hpp"
 #include "sptrsv/policy/self_scheduled.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Executor>
@@ -91,4 +91,4 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
   in_degrees<Index> in_degrees_;           ///< SLFC only
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/sync/counted_unknowns.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::detail::self_scheduled {
+namespace sptrsv::SPTRSV_ABI::detail::self_scheduled {
 
 /// Parameters of a solve. Rows, columns and unknowns are numbered in solve order: unknown `wid` here is
 /// unknown jlev[wid] of the paper. In SLFR, offsets, indices and values are ia, ja and a, by rows, and the
@@ -75,4 +75,4 @@ struct unknown {
   }
 };
 
-}  // namespace sptrsv::detail::self_scheduled
+}  // namespace sptrsv::SPTRSV_ABI::detail::self_scheduled

@@ -11,7 +11,7 @@
 #include "sptrsv/detail/papers/paper_system.hpp"
 #include "sptrsv/detail/sync/counted_unknowns.hpp"
 
-namespace sptrsv::detail::sync_free_column {
+namespace sptrsv::SPTRSV_ABI::detail::sync_free_column {
 
 /// Parameters of a solve: the columns of the system in the order of substitution. Its buffers are d_in_degree
 /// and d_left_sum.
@@ -170,4 +170,4 @@ struct agent {
   }
 };
 
-}  // namespace sptrsv::detail::sync_free_column
+}  // namespace sptrsv::SPTRSV_ABI::detail::sync_free_column

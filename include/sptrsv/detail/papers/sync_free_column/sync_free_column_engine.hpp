@@ -10,7 +10,7 @@
 #include "sptrsv/detail/papers/sync_free_column/sync_free_column_agent.hpp"
 #include "sptrsv/policy/sync_free_column.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Executor>
@@ -53,4 +53,4 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
   in_degrees<Index> in_degrees_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

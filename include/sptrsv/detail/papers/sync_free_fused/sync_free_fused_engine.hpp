@@ -12,7 +12,7 @@
 #include "sptrsv/detail/papers/row_wise/task_agent.hpp"
 #include "sptrsv/policy/sync_free_fused.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Executor>
@@ -53,4 +53,4 @@ class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Execu
   runs<Index> tasks_;  ///< the rows of each warp
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

@@ -8,7 +8,7 @@
 #include "sptrsv/detail/papers/row_wise/lane_rows.hpp"
 #include "sptrsv/policy/sync_free_thread.hpp"
 
-namespace sptrsv::detail::sync_free_thread {
+namespace sptrsv::SPTRSV_ABI::detail::sync_free_thread {
 
 /// One thread solves one row (CapelliniSpTRSV: Su, Zhang, Liu et al., ICPP 2020). One sweep over the row
 /// solves `Columns` right-hand sides.
@@ -49,9 +49,9 @@ struct agent {
   }
 };
 
-}  // namespace sptrsv::detail::sync_free_thread
+}  // namespace sptrsv::SPTRSV_ABI::detail::sync_free_thread
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_thread<Tuning>, Scalar, Index, Offset, Executor>
@@ -86,4 +86,4 @@ class engine<policy::basic_sync_free_thread<Tuning>, Scalar, Index, Offset, Exec
   bool waits_first_;
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

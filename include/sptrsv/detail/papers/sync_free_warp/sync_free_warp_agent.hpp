@@ -12,7 +12,7 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
 
-namespace sptrsv::detail::sync_free_warp {
+namespace sptrsv::SPTRSV_ABI::detail::sync_free_warp {
 
 /// One warp solves one row (Dufrechou and Ezzatti 2018). One sweep over the row solves `Columns` right-hand
 /// sides. Per block:
@@ -210,4 +210,4 @@ struct shared_rows {
   }
 };
 
-}  // namespace sptrsv::detail::sync_free_warp
+}  // namespace sptrsv::SPTRSV_ABI::detail::sync_free_warp

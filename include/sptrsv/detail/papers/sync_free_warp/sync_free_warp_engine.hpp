@@ -13,7 +13,7 @@
 #include "sptrsv/detail/papers/sync_free_warp/sync_free_warp_agent.hpp"
 #include "sptrsv/policy/sync_free_warp.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Executor>
@@ -72,4 +72,4 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   runs<Index> tasks_;  ///< the rows of each warp; empty if each warp solves one row
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv::SPTRSV_ABI::detail

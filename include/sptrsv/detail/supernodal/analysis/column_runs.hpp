@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/simt/scan.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// The rows of the strictly lower triangle C, columns ascending, in a stored matrix that has them sorted.
 template <class Index, class Offset>
@@ -134,4 +134,4 @@ struct number_runs {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -13,7 +13,7 @@
 #include "sptrsv/detail/supernodal/analysis/row_columns.hpp"
 #include "sptrsv/detail/supernodal/analysis/stored_values.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// The columns of the strictly lower triangle, rows ascending, as kernels see them. They may be runs of the
 /// stored matrix itself.
@@ -264,4 +264,4 @@ class factor_columns {
   int stored_step_ = 1;           ///< of stored_values
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

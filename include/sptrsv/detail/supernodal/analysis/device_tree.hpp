@@ -13,7 +13,7 @@
 #include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Owns the arrays of supernodes in device memory.
 template <class Index>
@@ -195,4 +195,4 @@ device_tree<Index> upload_tree(const supernode_tree<Index>& tree, const Executor
   return made;
 }
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

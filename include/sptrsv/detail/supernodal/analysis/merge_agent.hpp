@@ -8,7 +8,7 @@
 #include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// The state of a merge, by fundamental supernode.
 template <class Index>
@@ -228,4 +228,4 @@ device_merge<Index> merge_supernodes(const device_fundamental<Index>& f, const m
   return merged;
 }
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// The bounds of a supernode and of its panel.
 struct panel_bounds {
@@ -123,4 +123,4 @@ void expect_sound_panels(const panel_pattern<Index, Offset>& a, const Executor& 
   }
 }
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -22,7 +22,7 @@
 #include "sptrsv/detail/simt/scan.hpp"
 #include "sptrsv/detail/supernodal/analysis/column_runs.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Counts the entries of each row in first columns of runs, the diagonal included. Runs once per row, by a
 /// tile of lanes, and once for the end.
@@ -260,4 +260,4 @@ column_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const
   return made;
 }
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

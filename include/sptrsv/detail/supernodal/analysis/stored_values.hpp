@@ -7,7 +7,7 @@
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Where the values of the columns of C stand in the stored matrix, as kernels see it. Columns of one
 /// fundamental supernode have the same rows.
@@ -134,4 +134,4 @@ struct stored_column {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -10,7 +10,7 @@
 #include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Writes the list of rows of each supernode: the other columns of its merged range, then the rows below the
 /// last one of them. Runs once per row of a list.
@@ -224,4 +224,4 @@ struct device_structure : supernode_arrays<Index> {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

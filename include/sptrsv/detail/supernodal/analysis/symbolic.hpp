@@ -11,7 +11,7 @@
 #include "sptrsv/detail/supernodal/analysis/columns.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Counts the children of each column in the tree: the parent of a column is its first row. Runs once per
 /// column.
@@ -272,4 +272,4 @@ fundamental_supernodes download_fundamental(const device_fundamental<Index>& f, 
   return {download(f.first), download(f.row_count), download(f.parent), {nested.begin(), nested.end()}};
 }
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

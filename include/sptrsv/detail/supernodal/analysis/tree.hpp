@@ -10,7 +10,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// The fundamental supernodes: consecutive columns of which each has the structure of the one before without
 /// its first row, and no other child in the tree of columns. By supernode, in the order of columns.
@@ -262,4 +262,4 @@ supernode_tree<Index> cut(const std::vector<merged_columns<Index>>& merged, std:
   return tree_of(made, size, is_nested);
 }
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -7,7 +7,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/supernodal/forest/list_agent.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Owns the arrays of the forests.
 template <class Index, class Offset>
@@ -60,4 +60,4 @@ struct forest_lists : device_arrays {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

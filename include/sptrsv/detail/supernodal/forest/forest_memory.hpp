@@ -9,7 +9,7 @@
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// A forest in the shared memory of its block. Groups of lanes share the entries of a product, as many as
 /// keep all threads busy. No other block needs the components of a forest.
@@ -147,4 +147,4 @@ struct forest_memory {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

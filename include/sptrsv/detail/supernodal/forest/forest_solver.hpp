@@ -7,7 +7,7 @@
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/supernodal/forest/forest_memory.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Forward. For each right-hand side:
 ///
@@ -244,4 +244,4 @@ SPTRSV_DEVICE void solve_forest(Context& ctx, const Params& p, const block_start
   }
 }
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

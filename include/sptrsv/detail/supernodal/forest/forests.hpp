@@ -15,7 +15,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Where a forest stands in the arrays of a plan.
 struct forest {
@@ -272,4 +272,4 @@ class forest_finder {
   forest_list list_;
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/supernodal/analysis/supernodal_structure.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// An item of a forest before it is sorted: a row of a list (forward) or a column (backward). In one word:
 /// the level of its supernode, its local row, the number of the supernode in the forest, and its number among
@@ -269,4 +269,4 @@ struct forest_list_agent {
   };
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

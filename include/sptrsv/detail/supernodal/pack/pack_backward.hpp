@@ -8,7 +8,7 @@
 #include "sptrsv/detail/supernodal/pack/pack_panel.hpp"
 #include "sptrsv/detail/supernodal/pack/pack_product.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Solves one pack after the other, each in the steps of backward_agent, but the panel is copied once for all
 /// packs. The products are those of octets of 8 columns of the panel with a pack.
@@ -264,4 +264,4 @@ struct pack_backward {
   };
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/supernodal/pack/supernodal_pack.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Rows or columns that a warp takes at once, in up to 4 batches of 8: lane l serves number l / 4 of each
 /// batch, for its pair, and finds the contributions to number l % 8 of batch l / 8.
@@ -91,4 +91,4 @@ struct pack_contributions {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/supernodal/pack/pack_panel.hpp"
 #include "sptrsv/detail/supernodal/pack/pack_product.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Solves one pack after the other, each in the steps of forward_agent, but the panel is copied once for all
 /// packs. The products with the panel are those of octets of 8 rows with a pack. Different blocks may work on
@@ -247,4 +247,4 @@ struct pack_forward {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

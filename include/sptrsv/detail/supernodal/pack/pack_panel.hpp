@@ -7,7 +7,7 @@
 
 #include "sptrsv/detail/supernodal/pack/supernodal_pack.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// The dynamic shared memory of a block. It holds parts of panels, for the block or in equal parts for its
 /// warps; then a pack with a row for each column of the supernode, or for each row of the panel that a team
@@ -148,4 +148,4 @@ SPTRSV_DEVICE void wait_part(Context& ctx, Team& team, const pack_panel<Scalar>&
   }
 }
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -7,7 +7,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/supernodal/pack/supernodal_pack.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Returns the pair of a pack in an array of shared memory with 8 right-hand sides for each row.
 template <class Scalar>
@@ -155,4 +155,4 @@ SPTRSV_DEVICE rhs_pair<Scalar> add_parts(Team& team, const warp_share& share, rh
   return sum;
 }
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

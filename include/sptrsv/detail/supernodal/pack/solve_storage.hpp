@@ -9,7 +9,7 @@
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/supernodal/pack/supernodal_pack.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Owns the memory of a workspace. Solves in one sweep, of few right-hand sides, and solves in packs have a
 /// double buffer each, because they have different blocks and hand over different values: so a double buffer
@@ -108,4 +108,4 @@ class solve_storage {
   std::optional<pack_arrays> packs_;
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -13,7 +13,7 @@
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Right-hand sides of a pack.
 inline constexpr int pack_width = 8;
@@ -211,4 +211,4 @@ struct pack_agent {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

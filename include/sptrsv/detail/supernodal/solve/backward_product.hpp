@@ -7,7 +7,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Products of columns of a panel with z: `Columns` right-hand sides.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
@@ -143,4 +143,4 @@ struct backward_product {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

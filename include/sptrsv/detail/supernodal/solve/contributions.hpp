@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// The contributions to a sum. Up to two are loaded before they are waited for. `Params`: see forward_agent.
 template <class Scalar, class Index, class Offset, class Params = solve_params<Scalar, Index, Offset>>
@@ -86,4 +86,4 @@ struct contributions {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -12,7 +12,7 @@
 #include "sptrsv/detail/supernodal/solve/forward_product.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Solves up to `Columns` right-hand sides in one sweep. For a supernode with the columns J and the rows R
 /// below it, in the letters of panels.hpp:
@@ -203,4 +203,4 @@ struct forward_agent {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -8,7 +8,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// How the lanes of a warp share some rows of a panel. Groups of `lanes` lanes share the entries of a row,
 /// and take equal numbers of consecutive rows. A group multiplies `rows_at_once` rows with all right-hand
@@ -144,4 +144,4 @@ struct forward_product {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/supernodal/analysis/supernodal_structure.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// The contributions to sums, and the sums. Each row of a panel has a sum: what other supernodes contribute
 /// to it. Supernodes in forests have none, for their forest adds what they contribute to each other; only the
@@ -174,4 +174,4 @@ struct contribution_lists {
   [[nodiscard]] std::size_t bytes() const { return named.bytes() + sources.bytes(); }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -15,7 +15,7 @@
 #include "sptrsv/detail/supernodal/solve/tasks.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// A warp that works by itself. It has the numbers of a team: `number()` in the block, `rank()` of the thread
 /// and `warp_number()` of its warp in the team.
@@ -232,4 +232,4 @@ struct solve_params {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -14,7 +14,7 @@
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 #include "sptrsv/detail/supernodal/solve/tasks.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Makes the task list for the supernodes that are in no forest. They are taken in the order of levels, in
 /// the order of columns within a level; if the tree does not say what a supernode needs, in the order of
@@ -249,4 +249,4 @@ class task_lister {
   task_list list_;
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

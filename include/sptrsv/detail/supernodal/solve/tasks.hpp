@@ -7,7 +7,7 @@
 
 #include "sptrsv/detail/supernodal/panels.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// What a thread block does. A large panel is shared by several blocks, each with one tile of its rows.
 enum class task_kind : std::int32_t {
@@ -70,4 +70,4 @@ struct task_limits {
   bool sums_in_forests = false;
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/supernodal/values/panel_tiles.hpp"
 #include "sptrsv/detail/supernodal/values/tile_product.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Rows or columns of a panel that one block computes.
 struct panel_part {
@@ -220,4 +220,4 @@ struct measure_inverses {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

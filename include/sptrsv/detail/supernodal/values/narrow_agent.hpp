@@ -7,7 +7,7 @@
 #include "sptrsv/detail/supernodal/analysis/stored_values.hpp"
 #include "sptrsv/detail/supernodal/values/norms.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// One warp for each supernode; those of more than `max_columns` columns are left out. A lane computes a row
 /// of the panel in registers. For 32 rows at a time:
@@ -199,4 +199,4 @@ struct narrow_agent {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

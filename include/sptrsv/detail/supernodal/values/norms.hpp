@@ -8,7 +8,7 @@
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// The maximum norms of I + N and V = inv(I + N) of a supernode (panels.hpp), as the bits of a float, which
 /// compare as the numbers do. A finite norm beyond the range of float counts as the largest one. If a value
@@ -63,4 +63,4 @@ struct find_grown {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -7,7 +7,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/supernodal/analysis/stored_values.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Loads and stores the panel of one supernode by tiles: the threads of a block together, each with some
 /// elements. The rows and columns of a tile are powers of two; the rows of its array may be longer. A thread
@@ -215,4 +215,4 @@ SPTRSV_DEVICE bool all_of_block(Context& ctx, array_of<bool, Threads / 32>& vote
   return all;
 }
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

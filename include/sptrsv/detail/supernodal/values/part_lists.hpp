@@ -15,7 +15,7 @@
 #include "sptrsv/detail/supernodal/panels.hpp"
 #include "sptrsv/detail/supernodal/values/invert_agent.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// The sizes of the parts of a supernode with more than `narrow` columns. A part for invert_agent is `side`
 /// columns of the diagonal block. A part for product_agent is `rows` rows of the panel; at least one of them
@@ -144,4 +144,4 @@ part_lists list_parts(const supernode_tree<Index>* tree, const supernodes<Index>
   return made;
 }
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/supernodal/values/panel_tiles.hpp"
 #include "sptrsv/detail/supernodal/values/tile_product.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// One block for `rows` rows R of a panel: computes W = -C_R V, where C comes from the stored matrix and V
 /// from the panel.
@@ -111,4 +111,4 @@ struct product_agent {
   }
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

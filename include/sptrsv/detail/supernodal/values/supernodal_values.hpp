@@ -14,7 +14,7 @@
 #include "sptrsv/detail/supernodal/values/part_lists.hpp"
 #include "sptrsv/detail/supernodal/values/product_agent.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// Computes the pivots of the columns of C, if the diagonal is stored, sets both norms of each supernode to
 /// 1, and says that none has grown. Runs once per column, at least once; a supernode has at least one column.
@@ -143,4 +143,4 @@ class panel_values {
   part_lists lists_;
 };
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv::detail::supernodal {
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// The sums of `Rows` x `Columns` elements, of which a thread has `ThreadRows` x `ThreadColumns`. They are
 /// `row_stride` and `column_stride` apart, so that the lanes of a warp read few rows of the tiles together.
@@ -149,4 +149,4 @@ SPTRSV_DEVICE void add_products_if(Product& sums, const Left& left, const Right&
   });
 }
 
-}  // namespace sptrsv::detail::supernodal
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 namespace {
 
 struct recording_context {
@@ -83,4 +83,4 @@ TYPED_TEST(global_entries_of_large_systems, have_addresses_of_64_bits) {
 }
 
 }  // namespace
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -11,7 +11,7 @@
 
 #include "sptrsv/policy/dataflow.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 namespace {
 
 constexpr int staged_limit = 4095 * 16;  // bytes; 12 bits in units of 16 bytes
@@ -159,4 +159,4 @@ TEST(SliceOffsets, AreDisjointAlignedAndComplete) {
 }
 
 }  // namespace
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -10,7 +10,7 @@
 #include "sptrsv/detail/dataflow/partitioned/layout/block_partition.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 namespace kernels {
 
@@ -193,4 +193,4 @@ struct order_rows {
 
 }  // namespace kernels
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

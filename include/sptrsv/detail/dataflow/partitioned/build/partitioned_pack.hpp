@@ -8,7 +8,7 @@
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_values.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/slices.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 namespace kernels {
 
@@ -114,4 +114,4 @@ struct pack_rows {
 
 }  // namespace kernels
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -25,7 +25,7 @@
 #include "sptrsv/detail/dataflow/partitioned/partitioned_plan.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// What is decided before the rows are laid out.
 struct plan_settings {
@@ -280,4 +280,4 @@ class planner {
   buffer<std::int32_t> partition_tiles_;  ///< partitions + 1: the first tile of each partition
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// The target of a stored entry says where its value goes: to an entry, as the number of scalars from the
 /// beginning of the packed slices; or, with this bit, to the pivot of the row 32 * slice + row in slice.
@@ -263,4 +263,4 @@ struct is_zero_pivot_of_row {
 
 }  // namespace kernels
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

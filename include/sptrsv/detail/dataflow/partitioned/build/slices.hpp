@@ -9,7 +9,7 @@
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 namespace kernels {
 
@@ -208,4 +208,4 @@ struct place_slices {
 
 }  // namespace kernels
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/dataflow/partitioned/build/slices.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned::kernels {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned::kernels {
 
 /// Starts the packed slices, one warp for each:
 ///
@@ -133,4 +133,4 @@ struct start_slices_agent {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned::kernels
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned::kernels

@@ -7,7 +7,7 @@
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// The counts of one partition on one level: a cell of a table with levels x partitions cells. All zero if
 /// the partition has no rows on the level.
@@ -193,4 +193,4 @@ struct count_levels_of_two_agent {
 
 }  // namespace kernels
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -13,7 +13,7 @@
 #include "sptrsv/detail/dataflow/partitioned/choose/predict_agent.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// A way to divide the rows into partitions.
 struct partitioning {
@@ -206,4 +206,4 @@ std::vector<predictions> predict(std::vector<prediction_job> jobs, const Executo
   return made;
 }
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

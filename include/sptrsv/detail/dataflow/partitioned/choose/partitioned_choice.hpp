@@ -15,7 +15,7 @@
 #include "sptrsv/detail/dataflow/partitioned/kernel/partitioned_agent.hpp"
 #include "sptrsv/detail/simt/simt_executor.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// The system of a search, and the plans that may be found.
 template <class Index, class Offset>
@@ -273,4 +273,4 @@ class plan_search {
   search_result found_;
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -14,7 +14,7 @@
 #include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shared_memory.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// The constants of the tuning that the model needs, in nanoseconds; see dataflow_tuning.
 struct cost_constants {
@@ -138,4 +138,4 @@ struct search_result {
   std::int64_t word = 0;   ///< the number that the work behind the predictions stored
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

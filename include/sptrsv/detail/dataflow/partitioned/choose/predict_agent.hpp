@@ -8,7 +8,7 @@
 #include "sptrsv/detail/dataflow/partitioned/choose/predict_params.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 namespace kernels {
 
@@ -337,4 +337,4 @@ struct two_predictions_agent {
 
 }  // namespace kernels
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -8,7 +8,7 @@
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// The prediction for one table and one shape.
 struct prediction {
@@ -92,4 +92,4 @@ struct predict_task {
 
 }  // namespace kernels
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

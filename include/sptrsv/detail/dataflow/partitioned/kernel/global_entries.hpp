@@ -9,7 +9,7 @@
 #include "sptrsv/detail/sync/polled_batch.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// One thread's view of the global entries of its warp's slice. The staged entries are polled together,
 /// further ones in pairs.
@@ -105,4 +105,4 @@ class global_entries {
   const word* solved_;
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -4,7 +4,7 @@
 
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// A sequence barrier, as CUTLASS's OrderedSequenceBarrier: one named barrier for each warp group. wait()
 /// returns when the group before has called arrive_next(); what that group stored to shared memory is then
@@ -33,4 +33,4 @@ class ordered_barrier {
   int next_;  ///< number of the next group's barrier
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

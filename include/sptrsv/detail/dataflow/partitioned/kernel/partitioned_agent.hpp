@@ -33,7 +33,7 @@
 #include "sptrsv/detail/dataflow/partitioned/kernel/rhs.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// One thread of a block.
 template <class Scalar, class Shape, class Context>
@@ -320,4 +320,4 @@ struct agent {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -8,7 +8,7 @@
 #include "sptrsv/detail/sync/double_buffer.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 template <class Scalar>
 struct kernel_params {
@@ -36,4 +36,4 @@ struct shared_start {
   std::int32_t x_ring_size;
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shared_memory.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// Three stages in shared memory, private to a warp. Stage 0 holds the slice of the current tile, stage 1
 /// that of the warp's next tile, and stage 2 is being filled for the tile after that; advance() renumbers
@@ -93,4 +93,4 @@ class pipeline {
   int arrivals_ = 0;  ///< one bit for each stage: the parity of the copies that have arrived there
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/partitioned_params.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// One thread's access to the columns of b and x that are solved together. Where the user has fewer columns
 /// than the shape, the last column stands for the missing ones, too.
@@ -62,4 +62,4 @@ class rhs_access {
   array_of<Scalar*, rhs_together> x_;
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -11,7 +11,7 @@
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// A grid of three dimensions, whose points are the rows in natural order, x fastest, and its division into
 /// boxes. A box works a little behind the boxes that it needs, so that all of them are busy most of the time.
@@ -114,4 +114,4 @@ inline block_partition boxes_of(const detected_grid& grid, std::int64_t most) {
   return g;
 }
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

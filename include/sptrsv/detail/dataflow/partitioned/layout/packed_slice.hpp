@@ -16,7 +16,7 @@
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shape.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// The head of a packed slice. Sizes and offsets of packed slices count units of 16 bytes.
 struct alignas(16) slice_head {
@@ -156,4 +156,4 @@ struct slice_format {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

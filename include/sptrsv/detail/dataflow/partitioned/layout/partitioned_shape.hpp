@@ -9,7 +9,7 @@
 #include "sptrsv/detail/dataflow/shape_list.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// A shape of the tuning (sptrsv::partitioned_shape) as a type, for which the kernel is compiled.
 template <int Lanes, int Threads, int WarpGroups, int Entries, int PolledPairs = 1, bool Streams = false,
@@ -70,4 +70,4 @@ struct shapes_of {
   using type = decltype(list(std::make_index_sequence<std::size(Tuning::partitioned_shapes)>{}));
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 
-namespace sptrsv::detail::dataflow::partitioned {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
 /// First the pipelines, one for each warp of the block, then the x ring buffer. A pipeline has three stages;
 /// a stage holds the staged bytes of a packed slice, the right-hand sides of its rows, and a word that counts
@@ -49,4 +49,4 @@ struct shared_layout {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::partitioned
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -7,7 +7,7 @@
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_rows.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
-namespace sptrsv::detail::dataflow::level_runs {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs {
 
 /// The rows that a launch works on.
 template <class Index>
@@ -259,4 +259,4 @@ struct rewrite_rows_agent {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::level_runs
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs

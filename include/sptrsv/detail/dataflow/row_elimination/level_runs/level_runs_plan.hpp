@@ -17,7 +17,7 @@
 #include "sptrsv/detail/dataflow/row_elimination/rewritten_system.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
-namespace sptrsv::detail::dataflow::level_runs {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs {
 
 /// A system whose rows are rewritten in runs of levels.
 template <class Scalar, class Index, class Offset, class Executor>
@@ -266,4 +266,4 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
   buffer<Scalar> rhs_values_;
 };
 
-}  // namespace sptrsv::detail::dataflow::level_runs
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs

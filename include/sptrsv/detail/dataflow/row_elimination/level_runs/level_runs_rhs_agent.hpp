@@ -8,7 +8,7 @@
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::detail::dataflow::level_runs {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs {
 
 /// Computes c_i = alpha (b_i - sum_j w_ij b_j), by substitution index. Groups of `lanes` lanes of a warp take
 /// one row and right-hand side each.
@@ -74,4 +74,4 @@ struct copy_rhs {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::level_runs
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs

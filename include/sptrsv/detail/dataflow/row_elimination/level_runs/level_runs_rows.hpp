@@ -21,7 +21,7 @@
 
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_rows.hpp"
 
-namespace sptrsv::detail::dataflow::level_runs {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs {
 
 using row_elimination::sorted_list;
 using row_elimination::valued_triangle;
@@ -138,4 +138,4 @@ struct part_of_list {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::level_runs
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs

@@ -7,7 +7,7 @@
 
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_rows.hpp"
 
-namespace sptrsv::detail::dataflow::level_runs {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs {
 
 /// Writes, for each row, its number of levels after the first one of its run, as a key to sort by, and the
 /// state of a row that is not rewritten. Writes the numbers 0, 1, 2, ..., too.
@@ -85,4 +85,4 @@ struct take_rhs_columns {
   }
 };
 
-}  // namespace sptrsv::detail::dataflow::level_runs
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs
