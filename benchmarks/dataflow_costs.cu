@@ -111,7 +111,8 @@ void print_partitioned() {
   std::vector<double> polls;
   std::vector<double> hops;
   int index = 0;
-  for (const sptrsv::partitioned_shape& s : sptrsv::dataflow_tuning::partitioned_shapes) {
+  for (const sptrsv::experimental::partitioned_shape& s :
+       sptrsv::experimental::dataflow_tuning::partitioned_shapes) {
     const std::int32_t tile_rows = s.threads / s.lanes;
     const std::int32_t most_shared = s.lanes * s.entries;
     const std::int32_t shared = std::min(most_shared, tile_rows);
@@ -144,7 +145,8 @@ void print_single_block() {
   std::vector<double> tiles;
   double launch = 0;
   sptrsv::policy::dataflow policy{dataflow_path::single_block};
-  for (const sptrsv::single_block_shape& s : sptrsv::dataflow_tuning::single_block_shapes) {
+  for (const sptrsv::experimental::single_block_shape& s :
+       sptrsv::experimental::dataflow_tuning::single_block_shapes) {
     policy.shape = static_cast<int>(tiles.size());
     const auto time = [&](std::int32_t levels) { return measure(layers(levels, 1, 1), policy); };
     const measured few = time(s.rows * 500);

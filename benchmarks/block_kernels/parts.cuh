@@ -16,7 +16,7 @@ namespace block = sptrsv::detail::block;
 using index = std::int32_t;
 using scalar = double;
 using executor = sptrsv::detail::cuda_executor;
-using tuning = sptrsv::block_tuning;
+using tuning = sptrsv::experimental::block_tuning;
 using block_agent = block::agent<tuning, scalar, index, index, 1>;
 using sptrsv::policy::square_kernel;
 using sptrsv::policy::triangle_kernel;

@@ -204,7 +204,7 @@ inline auto forms_of(policy_list<sptrsv::policy::row_block>) {
 }
 
 /// Tuning of sync_free_column without updates in shared memory.
-struct all_updates_global : sptrsv::sync_free_column_tuning {
+struct all_updates_global : sptrsv::experimental::sync_free_column_tuning {
   static constexpr bool shared_updates = false;
 };
 inline auto forms_of(policy_list<sptrsv::policy::basic_sync_free_column<all_updates_global>>) {

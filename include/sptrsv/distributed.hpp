@@ -35,7 +35,8 @@ template <class Value, class Index, class Offset, class Team, class Stream>
 class distributed_solver {
   using executor = detail::executor_t<Stream>;
   using scalar = detail::scalar_t<Value>;
-  using engine = detail::distributed::engine<supernodal_tuning, scalar, Index, Offset, Team, executor>;
+  using engine =
+      detail::distributed::engine<experimental::supernodal_tuning, scalar, Index, Offset, Team, executor>;
 
  public:
   /// Replaces the values of the rows that this PE has handed in. Collective. Synchronises.

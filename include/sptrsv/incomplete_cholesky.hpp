@@ -9,7 +9,7 @@ namespace sptrsv::SPTRSV_ABI {
 /// IC(k): A ~ L L^H, where L has the pattern of the lower triangle of A and its fill-in up to level k, and
 /// the product agrees with A on this pattern. The type of analyze_incomplete_cholesky's result.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle,
-          class Tuning = incomplete_tuning>
+          class Tuning = experimental::incomplete_tuning>
 using incomplete_cholesky =
     incomplete_factorization<incomplete_method::cholesky, Value, Index, Offset, Stream, Tuning>;
 

@@ -63,6 +63,8 @@ struct incomplete_info {
   std::size_t analysis_peak_bytes = 0;
 };
 
+namespace experimental {
+
 /// Tuning constants of the incomplete factorisations. To change some, derive a struct from this one, redefine
 /// these members, and give the struct to the class.
 struct incomplete_tuning {
@@ -76,6 +78,8 @@ struct incomplete_tuning {
   /// Shared memory of a block in bytes, at most. Longer rows are computed in global memory.
   static constexpr std::int64_t shared_bytes = 24 * 1024;
 };
+
+}  // namespace experimental
 
 /// An incomplete factorisation: the factors have the pattern of A, or that of A and its fill-in up to a
 /// level. Made by analyze_incomplete_lu or analyze_incomplete_cholesky, which analyse the pattern once;
@@ -95,7 +99,7 @@ struct incomplete_tuning {
 /// @tparam Stream stream type: cudaStream_t, or host_stream for the serial factorisation on the host.
 /// @tparam Tuning incomplete_tuning, or a struct derived from it.
 template <incomplete_method Method, class Value, class Index = std::int32_t, class Offset = Index,
-          class Stream = stream_handle, class Tuning = incomplete_tuning>
+          class Stream = stream_handle, class Tuning = experimental::incomplete_tuning>
 class incomplete_factorization {
   using executor = detail::executor_t<Stream>;
   using scalar = detail::scalar_t<Value>;

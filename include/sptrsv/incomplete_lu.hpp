@@ -9,7 +9,7 @@ namespace sptrsv::SPTRSV_ABI {
 /// ILU(k): A ~ L U, where L and U have the pattern of A and its fill-in up to level k, and the product agrees
 /// with A on this pattern. The type of analyze_incomplete_lu's result.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle,
-          class Tuning = incomplete_tuning>
+          class Tuning = experimental::incomplete_tuning>
 using incomplete_lu = incomplete_factorization<incomplete_method::lu, Value, Index, Offset, Stream, Tuning>;
 
 /// Analyses the pattern of `a` and enqueues its incomplete LU factorisation. Synchronises `stream` during the

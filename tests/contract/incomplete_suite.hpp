@@ -21,14 +21,14 @@ namespace sptrsv::testing {
 using detail::incomplete::method;
 
 /// Few rows at once, small blocks, no rows in registers, and long rows already of a few entries.
-struct small_incomplete : incomplete_tuning {
+struct small_incomplete : experimental::incomplete_tuning {
   static constexpr int block_threads = 32;
   static constexpr std::int64_t levels_at_once = 2;
   static constexpr bool short_rows_in_registers = false;
   static constexpr std::int64_t shared_bytes = 1024;
 };
 /// As many rows at once as fit the device, all of them long.
-struct wide_incomplete : incomplete_tuning {
+struct wide_incomplete : experimental::incomplete_tuning {
   static constexpr int block_threads = 64;
   static constexpr std::int64_t levels_at_once = 1 << 20;
   static constexpr std::int64_t shared_bytes = 0;
@@ -45,7 +45,8 @@ class incomplete : public on_target<Types> {
   using real = detail::real_t<value_type>;
   using long_complex = std::complex<long double>;
 
-  template <method Method, class Tuning = incomplete_tuning, class Stream = typename target::stream_type>
+  template <method Method, class Tuning = experimental::incomplete_tuning,
+            class Stream = typename target::stream_type>
   using factorization = incomplete_factorization<Method, value_type, index_type, offset_type, Stream, Tuning>;
 
   /// Whether the target rounds as the host does.
@@ -70,7 +71,8 @@ class incomplete : public on_target<Types> {
   static std::vector<value_type> on_host(const matrix& a, const pivot_options& pivots = {},
                                          factor_status* status = nullptr) {
     return a.visit([&](const auto& stored) {
-      const factorization<Method, incomplete_tuning, host_stream> made(stored, pivots, {}, nullptr);
+      const factorization<Method, experimental::incomplete_tuning, host_stream> made(stored, pivots, {},
+                                                                                     nullptr);
       if (status != nullptr) {
         *status = made.status();
       }
@@ -89,7 +91,7 @@ class incomplete : public on_target<Types> {
   }
 
   /// Factorises on the target; `status` may be null.
-  template <method Method, class Tuning = incomplete_tuning>
+  template <method Method, class Tuning = experimental::incomplete_tuning>
   std::vector<value_type> on_the_target(const matrix& a, const pivot_options& pivots = {},
                                         factor_status* status = nullptr) {
     return a.visit([&](const auto& stored) {
@@ -181,7 +183,7 @@ class incomplete : public on_target<Types> {
   }
 
   /// Factorises by method and tuning and checks the factors.
-  template <method Method, class Tuning = incomplete_tuning>
+  template <method Method, class Tuning = experimental::incomplete_tuning>
   void check(const pattern& p, bool by_columns, content holds, std::uint64_t seed = 1) {
     const std::string name = p.name + (by_columns ? ", CSC" : ", CSR");
     const matrix a = make_system(p, by_columns, holds, Method, seed);
@@ -282,7 +284,7 @@ class incomplete : public on_target<Types> {
 
   /// Factorises with fill-in and checks pattern and values against the factors, without fill-in, of the
   /// matrix that has the fill-in as zeros.
-  template <method Method, class Tuning = incomplete_tuning>
+  template <method Method, class Tuning = experimental::incomplete_tuning>
   void check_fill(const pattern& p, bool by_columns, content holds, std::int64_t fill_level,
                   std::uint64_t seed = 1) {
     const std::string name =

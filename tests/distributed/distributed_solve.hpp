@@ -73,7 +73,7 @@ inline pattern factor_of_grid(int nx, int ny, int nz = 1) {
 }
 
 /// Panels of a few entries for warps and blocks, so that small systems have tasks of every kind.
-struct small_tasks : supernodal_tuning {
+struct small_tasks : experimental::supernodal_tuning {
   static constexpr int block_threads = 64;
   static constexpr int max_width = 12;
   static constexpr double max_padding = 0.5;
@@ -226,9 +226,10 @@ std::size_t solve_in_memory(const pattern& p, std::size_t limit, Pes& pes) {
   pes.run([&](auto& team, const auto& on) {
     limited_resource memory(on.default_resource(), limit);
     {
-      pe_solver<supernodal_tuning, double, std::decay_t<decltype(team)>, std::decay_t<decltype(on)>> solver(
-          slice(a, team.rank(), team.size()), a.rows, {}, {team.size(), supernode_dealing::top, 1000}, team,
-          on, &memory);
+      pe_solver<experimental::supernodal_tuning, double, std::decay_t<decltype(team)>,
+                std::decay_t<decltype(on)>>
+          solver(slice(a, team.rank(), team.size()), a.rows, {}, {team.size(), supernode_dealing::top, 1000},
+                 team, on, &memory);
       auto own = solver.upload(b, a.rows, 1);
       solver.enqueue(own, own, 1, 1);
       detail::distributed::gather(team, std::vector<char>{});

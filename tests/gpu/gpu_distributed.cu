@@ -67,7 +67,7 @@ void solve_everything(int gpus) {
       const auto plans = plans_for(pes);
       for (const form& f : covering_forms(rotation)) {
         gpu_pes on(dealt(pes, gpus));
-        check_solves<Value, supernodal_tuning>({p, f, plans[rotation++ % plans.size()]}, on);
+        check_solves<Value, experimental::supernodal_tuning>({p, f, plans[rotation++ % plans.size()]}, on);
         ASSERT_FALSE(::testing::Test::HasFailure()) << pes << " PEs on " << gpus << " GPUs";
       }
     }
@@ -86,7 +86,8 @@ TEST(GpuDistributed, NoPesShareAGpu) {
           plan.sends = how;
           const auto forms = covering_forms(rotation);
           gpu_pes on(dealt(pes, pes));
-          check_solves<double, supernodal_tuning>({p, forms[rotation++ % forms.size()], plan}, on);
+          check_solves<double, experimental::supernodal_tuning>({p, forms[rotation++ % forms.size()], plan},
+                                                                on);
           ASSERT_FALSE(::testing::Test::HasFailure()) << pes << " PEs, " << p.name;
         }
       }
@@ -117,7 +118,7 @@ void solve_many_times(const std::vector<int>& devices) {
   std::vector<double> last(b.size());
   gpu_pes on_gpus(devices);
   on_gpus.run([&](thread_team::member& pe, const detail::cuda_executor& on) {
-    pe_solver<supernodal_tuning, double, thread_team::member, detail::cuda_executor> solver(
+    pe_solver<experimental::supernodal_tuning, double, thread_team::member, detail::cuda_executor> solver(
         slice(a, pe.rank(), pes), a.rows, {}, plans_for(pes).back(), pe, on);
     const auto from = solver.upload(b, a.rows, 1);
     auto to = solver.upload(b, a.rows, 1);
@@ -151,7 +152,7 @@ TEST(GpuDistributed, NobodyWaitsOnTheHostForAPeThatHasFailed) {
     team.run([&](thread_team::member& pe) {
       const owned_stream stream;
       const detail::cuda_executor on(stream.get());
-      pe_solver<supernodal_tuning, double, thread_team::member, detail::cuda_executor> solver(
+      pe_solver<experimental::supernodal_tuning, double, thread_team::member, detail::cuda_executor> solver(
           slice(a, pe.rank(), 2), a.rows, {}, plans_for(2).front(), pe, on);
       auto b = solver.upload(std::vector<double>(static_cast<std::size_t>(a.rows), 1), a.rows, 1);
       solver.enqueue(b, b, 1, 1);
@@ -201,7 +202,8 @@ TEST(GpuDistributed, LargeBlocksFitBesideThoseOfPesThatAreAhead) {
   std::vector<double> x(b.size());
   gpu_pes on_gpu(dealt(pes, 1));
   on_gpu.run([&](thread_team::member& pe, const detail::cuda_executor& on) {
-    using solver_type = pe_solver<supernodal_tuning, double, thread_team::member, detail::cuda_executor>;
+    using solver_type =
+        pe_solver<experimental::supernodal_tuning, double, thread_team::member, detail::cuda_executor>;
     const plan_options how{pes, supernode_dealing::subtrees, 1000};
     std::vector<std::int64_t> cuts{0};
     {
@@ -269,7 +271,8 @@ void solve_by_puts(int gpus) {
           plan.sends = how;
           const auto forms = covering_forms(rotation);
           gpu_pes on(dealt(pes, gpus));
-          check_solves<double, supernodal_tuning>({p, forms[rotation++ % forms.size()], plan}, on);
+          check_solves<double, experimental::supernodal_tuning>({p, forms[rotation++ % forms.size()], plan},
+                                                                on);
           ASSERT_FALSE(::testing::Test::HasFailure()) << pes << " PEs on " << gpus << " GPUs";
         }
       }

@@ -22,7 +22,7 @@ struct with_rhs : Tuning {
   static constexpr int rhs_per_sweep = RhsPerSweep;
 };
 /// A tuning of dataflow with another limit of threads that share a row.
-struct with_three_lanes : sptrsv::dataflow_tuning {
+struct with_three_lanes : sptrsv::experimental::dataflow_tuning {
   static constexpr int max_rhs_lanes = 3;
 };
 
@@ -36,17 +36,17 @@ int main() {
 
   using namespace sptrsv;
 #if defined(RHS_OF_DATAFLOW)
-  static_cast<void>(policy::basic_dataflow<with_rhs<dataflow_tuning, 3>>{});
+  static_cast<void>(policy::basic_dataflow<with_rhs<experimental::dataflow_tuning, 3>>{});
 #elif defined(LANES_OF_DATAFLOW)
   static_cast<void>(policy::basic_dataflow<with_three_lanes>{});
 #elif defined(RHS_OF_LEVEL_SET)
-  static_cast<void>(policy::basic_level_set<with_rhs<level_set_tuning, 0>>{});
+  static_cast<void>(policy::basic_level_set<with_rhs<experimental::level_set_tuning, 0>>{});
 #elif defined(RHS_OF_SYNC_FREE_WARP)
-  static_cast<void>(policy::basic_sync_free_warp<with_rhs<sync_free_warp_tuning, 33>>{});
+  static_cast<void>(policy::basic_sync_free_warp<with_rhs<experimental::sync_free_warp_tuning, 33>>{});
 #elif defined(RHS_OF_SELF_SCHEDULED)
-  static_cast<void>(policy::basic_self_scheduled<with_rhs<self_scheduled_tuning, 9>>{});
+  static_cast<void>(policy::basic_self_scheduled<with_rhs<experimental::self_scheduled_tuning, 9>>{});
 #else
-  static_cast<void>(policy::basic_dataflow<with_rhs<dataflow_tuning, 1>>{});
+  static_cast<void>(policy::basic_dataflow<with_rhs<experimental::dataflow_tuning, 1>>{});
 #endif
   return 0;
 }

@@ -113,13 +113,13 @@ TEST(BlockKernels, ThePapersTreeHasThePapersThresholds) {
 
 TEST(BlockKernels, ByTheFittedTreeOnlyADiagonalIsTakenAsALevelAndRowsOfSquaresCountIfEmpty) {
   const auto triangle = [](std::int64_t rows, std::int64_t levels) {
-    return detail::block::fitted_triangle<block_tuning>({rows, rows, levels});
+    return detail::block::fitted_triangle<experimental::block_tuning>({rows, rows, levels});
   };
   EXPECT_EQ(triangle(500000, 1), triangle_kernel::by_levels);
   EXPECT_EQ(triangle(500000, 2), triangle_kernel::sync_free);
   EXPECT_EQ(triangle(500000, 500000), triangle_kernel::sync_free);
   const auto square = [](std::int64_t entries, std::int64_t rows_with_entries) {
-    return detail::block::square_by_thresholds<block_tuning>({100, rows_with_entries, entries});
+    return detail::block::square_by_thresholds<experimental::block_tuning>({100, rows_with_entries, entries});
   };
   EXPECT_EQ(square(1200, 60), square_kernel::scalar_csr);
   EXPECT_EQ(square(1201, 90), square_kernel::vector_csr);
@@ -178,7 +178,7 @@ TEST(BlockPlans, AreDividedAsFarAsThereAreRows) {
 /// An H200 holds 528 thread blocks of 256 threads.
 TEST(BlockKernels, CutsByThemselvesWhereRowsAreLongAndBlocksFillTheDevice) {
   const auto blocks_of = [](std::int64_t rows, std::int64_t entries) {
-    return detail::block::blocks_by_default<block_tuning>(rows, entries, 528);
+    return detail::block::blocks_by_default<experimental::block_tuning>(rows, entries, 528);
   };
   EXPECT_EQ(blocks_of(400000, 400000 * 24), 4);
   EXPECT_EQ(blocks_of(400000, 400000 * 14), 4);

@@ -18,30 +18,31 @@ using policy::dataflow_path;
 
 /// Returns the default shapes of the partitioned path, all with this time of a tile.
 constexpr auto shapes_with_tile_time(double nanoseconds) {
-  std::array<partitioned_shape, std::size(dataflow_tuning::partitioned_shapes)> shapes{};
+  std::array<experimental::partitioned_shape, std::size(experimental::dataflow_tuning::partitioned_shapes)>
+      shapes{};
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    shapes[i] = dataflow_tuning::partitioned_shapes[i];
+    shapes[i] = experimental::dataflow_tuning::partitioned_shapes[i];
     shapes[i].tile_ns = nanoseconds;
   }
   return shapes;
 }
 
 /// The x ring buffer has fewer components than the tiles that are under way.
-struct tiny_x_ring : dataflow_tuning {
+struct tiny_x_ring : experimental::dataflow_tuning {
   static constexpr int single_block_x_ring_size = 64;
 };
 /// One shape for each of the paths that need much shared memory.
-struct one_shape_each : dataflow_tuning {
-  static constexpr partitioned_shape partitioned_shapes[] = {{1, 32, 2, 4, 1, false, 1, 65}};
+struct one_shape_each : experimental::dataflow_tuning {
+  static constexpr experimental::partitioned_shape partitioned_shapes[] = {{1, 32, 2, 4, 1, false, 1, 65}};
   static constexpr int partitioned_x_ring_size = 64;
-  static constexpr single_block_shape single_block_shapes[] = {{8, 4, 2, 3, 265}};
+  static constexpr experimental::single_block_shape single_block_shapes[] = {{8, 4, 2, 3, 265}};
 };
 /// The kernel of the partitioned path needs more shared memory than those of the analysis.
 struct long_x_ring : one_shape_each {
   static constexpr int partitioned_x_ring_size = 4096;
 };
 /// The single_block path is predicted to be faster.
-struct slow_partitioned : dataflow_tuning {
+struct slow_partitioned : experimental::dataflow_tuning {
   static constexpr auto partitioned_shapes = shapes_with_tile_time(500);
 };
 struct narrow_single_block : slow_partitioned {
@@ -49,7 +50,7 @@ struct narrow_single_block : slow_partitioned {
 };
 
 /// A tile takes 1 ms, a hand-off 10 ms, a global entry 100 ms.
-struct round_costs : dataflow_tuning {
+struct round_costs : experimental::dataflow_tuning {
   static constexpr auto partitioned_shapes = shapes_with_tile_time(1e6);
   static constexpr double partitioned_hop_ns = 1e7;
   static constexpr double partitioned_global_entry_ns = 1e8;
@@ -57,14 +58,14 @@ struct round_costs : dataflow_tuning {
 };
 
 /// Several partitions cost no more than one.
-struct free_hops : dataflow_tuning {
+struct free_hops : experimental::dataflow_tuning {
   static constexpr double partitioned_hop_ns = 0;
   static constexpr double partitioned_global_entry_ns = 0;
   static constexpr double partitioned_poll_ns = 0;
 };
 
 /// Every system counts as large, and boxes cost nothing.
-struct cheap_boxes : dataflow_tuning {
+struct cheap_boxes : experimental::dataflow_tuning {
   static constexpr std::int64_t partitioned_small_entries = 0;
   static constexpr double partitioned_boxes_factor = 0;
 };
@@ -75,7 +76,7 @@ struct cheap_planes : cheap_boxes {
 };
 
 /// Two launches cost no more than one.
-struct free_launches : dataflow_tuning {
+struct free_launches : experimental::dataflow_tuning {
   static constexpr double row_per_thread_launch_ns = 0;
   static constexpr double partitioned_launch_ns = 0;
   static constexpr double row_per_thread_level_ns = 200;
@@ -87,25 +88,25 @@ struct expecting_row_per_thread : Base {
   static constexpr std::int64_t wide_enough_for_rows = Expected ? 0 : std::int64_t{1} << 40;
 };
 
-struct small_packed_slices : dataflow_tuning {
+struct small_packed_slices : experimental::dataflow_tuning {
   static constexpr std::int64_t partitioned_max_bytes = 4096;
 };
 
 class DataflowPath : public on_target<case_types<emulator_target, double, std::int32_t, std::int32_t>> {
  public:
-  template <class Tuning = dataflow_tuning>
+  template <class Tuning = experimental::dataflow_tuning>
   auto analyze(const pattern& p, const policy::basic_dataflow<Tuning>& how = {}, std::int64_t max_rhs = 1) {
     return sptrsv::analyze(how, where.upload(make(p, {}).by_rows),
                            {uplo::lower, diag::non_unit, op::none, max_rhs}, where.stream());
   }
-  template <class Tuning = dataflow_tuning>
+  template <class Tuning = experimental::dataflow_tuning>
   solver_info info_for(const pattern& p, const policy::basic_dataflow<Tuning>& how = {},
                        std::int64_t max_rhs = 1) {
     return analyze(p, how, max_rhs).info();
   }
 
   /// Solves, and returns the description of the solver.
-  template <class Tuning = dataflow_tuning>
+  template <class Tuning = experimental::dataflow_tuning>
   solver_info solve_and_describe(const pattern& p, const policy::basic_dataflow<Tuning>& how = {}) {
     auto solver = analyze(p, how);
     const auto b = random_vector<double>(p.size, 7);
@@ -113,12 +114,12 @@ class DataflowPath : public on_target<case_types<emulator_target, double, std::i
     return solver.info();
   }
   /// Solves, and returns the first kernel.
-  template <class Tuning = dataflow_tuning>
+  template <class Tuning = experimental::dataflow_tuning>
   kernel_info kernel_for(const pattern& p, const policy::basic_dataflow<Tuning>& how = {}) {
     return solve_and_describe(p, how).kernels.at(0);
   }
   /// Solves, and returns the path.
-  template <class Tuning = dataflow_tuning>
+  template <class Tuning = experimental::dataflow_tuning>
   std::string path_for(const pattern& p, const policy::basic_dataflow<Tuning>& how = {}) {
     return solve_and_describe(p, how).path;
   }
@@ -191,9 +192,9 @@ TEST_F(DataflowPath, DoesNotDependOnThePathThatWasExpected) {
     EXPECT_TRUE(same_bits(std::get<3>(expected), std::get<3>(other))) << p.name;
     EXPECT_EQ(std::get<4>(expected) + saved, std::get<4>(other)) << p.name;
   };
-  compare(patterns::layers(2000, 500, 3), "row_per_thread", 1, dataflow_tuning{});
-  compare(patterns::arrow_column(1500), "row_per_thread", 1, dataflow_tuning{});
-  compare(patterns::stencil_3d(8, 8, 8), "partitioned", 0, dataflow_tuning{});
+  compare(patterns::layers(2000, 500, 3), "row_per_thread", 1, experimental::dataflow_tuning{});
+  compare(patterns::arrow_column(1500), "row_per_thread", 1, experimental::dataflow_tuning{});
+  compare(patterns::stencil_3d(8, 8, 8), "partitioned", 0, experimental::dataflow_tuning{});
   compare(patterns::stencil_3d(8, 8, 8), "row_per_thread", 0, small_packed_slices{});
 }
 
@@ -570,7 +571,7 @@ TEST_F(DataflowPath, IsNotSingleBlockWhereLevelsAreWideOnAverage) {
 
 TEST_F(DataflowPath, RefusesSingleBlockOnADeviceWithLittleSharedMemory) {
   where.device().settings.shared_limit = 24 * 1024;
-  expect_single_block_refused<dataflow_tuning>(patterns::chain(600));
+  expect_single_block_refused<experimental::dataflow_tuning>(patterns::chain(600));
   EXPECT_EQ(path_for(patterns::chain(600)), "row_per_thread") << "nor is there room for partitioned";
 }
 

@@ -44,7 +44,7 @@ TEST(LevelSetForms, SeparateLaunchesEachLevelAndRecordsNothing) {
   EXPECT_EQ(fused.replays, 1u);
 }
 
-struct wide_from_20 : self_scheduled_tuning {
+struct wide_from_20 : experimental::self_scheduled_tuning {
   static constexpr int narrow_unknowns_per_level = 20;
   static constexpr int narrow_entries_per_row = 3;
 };

@@ -308,15 +308,15 @@ TEST_F(RowElimination, IsNotTriedWhereManyLevelsWouldBeLeft) {
 
 /// One warp merges the columns of a row one by one, which takes milliseconds for a row that is nearly full.
 TEST_F(RowElimination, LeavesLongRowsAsTheyAre) {
-  const std::int64_t size = dataflow_tuning::longest_rewritten_row + 70;
+  const std::int64_t size = experimental::dataflow_tuning::longest_rewritten_row + 70;
   const auto rewritten_of = [&](std::int64_t length) {
     const pattern chain_with_long_row = patterns::where("long_row", size, [&](auto row, auto column) {
       return column + (row == size - 1 ? length : 1) >= row;
     });
     return info_of(make(chain_with_long_row, {}), rewriting()).rewritten_rows;
   };
-  const std::int64_t with_short_row = rewritten_of(dataflow_tuning::longest_rewritten_row);
-  EXPECT_EQ(rewritten_of(dataflow_tuning::longest_rewritten_row + 1), with_short_row - 1);
+  const std::int64_t with_short_row = rewritten_of(experimental::dataflow_tuning::longest_rewritten_row);
+  EXPECT_EQ(rewritten_of(experimental::dataflow_tuning::longest_rewritten_row + 1), with_short_row - 1);
 }
 
 TEST_F(RowElimination, IsNotTriedWhereItCannotPay) {
@@ -733,7 +733,7 @@ TEST_F(LevelRuns, AreChosenByPredictedTime) {
   const matrix parallel = make(patterns::layers(6400, 100, 1), {});
   policy::dataflow how = rewriting(dataflow_path::automatic);
   const solver_info faster = info_of(parallel, how);
-  EXPECT_EQ(faster.kernels[0].levels_together, dataflow_tuning::run_levels) << faster.plan;
+  EXPECT_EQ(faster.kernels[0].levels_together, experimental::dataflow_tuning::run_levels) << faster.plan;
   EXPECT_EQ(faster.levels, 64);
   EXPECT_EQ(faster.levels_solved, 16);
   EXPECT_TRUE(contains(faster.plan,
@@ -785,7 +785,8 @@ TEST_F(LevelRuns, AreTheOnlyWayToRewriteUnlessRowsAreShort) {
   const solver_info short_rows = info_of(bands(1), rewriting(dataflow_path::automatic));
   EXPECT_TRUE(contains(short_rows.plan, "rows rewritten, levels 800 to 25")) << short_rows.plan;
   const solver_info long_rows = info_of(bands(3), rewriting(dataflow_path::automatic));
-  EXPECT_EQ(long_rows.kernels[0].levels_together, dataflow_tuning::narrow_run_levels) << long_rows.plan;
+  EXPECT_EQ(long_rows.kernels[0].levels_together, experimental::dataflow_tuning::narrow_run_levels)
+      << long_rows.plan;
 }
 
 TEST_F(LevelRuns, AreNotTriedWhereThereAreFewLevels) {

@@ -29,63 +29,65 @@ struct largest : Tuning {
   static constexpr int rhs_per_sweep = 8;
 };
 
-struct smallest_self_scheduled : smallest<self_scheduled_tuning> {
+struct smallest_self_scheduled : smallest<experimental::self_scheduled_tuning> {
   static constexpr int warps_per_processor = 1;
   static constexpr int narrow_lanes = 4;
   static constexpr int narrow_unknowns_per_level = 0;
   static constexpr int narrow_entries_per_row = 1 << 30;
 };
-struct largest_self_scheduled : largest<self_scheduled_tuning> {
+struct largest_self_scheduled : largest<experimental::self_scheduled_tuning> {
   static constexpr int warps_per_processor = 64;
   static constexpr int narrow_lanes = 32;
 };
-struct smallest_level_set : level_set_tuning {
+struct smallest_level_set : experimental::level_set_tuning {
   static constexpr int wide_block_threads = 32;
   static constexpr int narrow_block_threads = 32;
   static constexpr int narrow_lanes = 1 << 30;
   static constexpr int device_lanes = 1;
   static constexpr int rhs_per_sweep = 1;
 };
-struct largest_level_set : level_set_tuning {
+struct largest_level_set : experimental::level_set_tuning {
   static constexpr int wide_block_threads = 1024;
   static constexpr int narrow_block_threads = 1024;
   static constexpr int narrow_lanes = 0;
   static constexpr int device_lanes = 1 << 30;
   static constexpr int rhs_per_sweep = 8;
 };
-struct smallest_scheme : smallest<scheme_tuning> {
+struct smallest_scheme : smallest<experimental::scheme_tuning> {
   static constexpr int patience = 0;
 };
-struct smallest_block : smallest<block_tuning> {
+struct smallest_block : smallest<experimental::block_tuning> {
   static constexpr int shared_row = 0;
   static constexpr int block_row = 0;
   static constexpr int max_rounds = 1;
   static constexpr int gate_levels = 0;
 };
-struct largest_block : largest<block_tuning> {
+struct largest_block : largest<experimental::block_tuning> {
   static constexpr int shared_row = 1 << 14;
   static constexpr int block_row = 1 << 14;
   static constexpr int max_rounds = 32;
   static constexpr int gate_levels = 1 << 20;
 };
-struct smallest_dataflow : smallest<dataflow_tuning> {
+struct smallest_dataflow : smallest<experimental::dataflow_tuning> {
   static constexpr int max_rhs_lanes = 1;
   static constexpr int longest_row = 4;
   static constexpr int gate_levels = 0;
   static constexpr std::int64_t length_scope = 1;
-  static constexpr partitioned_shape partitioned_shapes[] = {{1, 32, 2, 2, 1, false, 1, 1},
-                                                             {32, 32, 2, 2, 1, true, 1, 1}};
+  static constexpr experimental::partitioned_shape partitioned_shapes[] = {{1, 32, 2, 2, 1, false, 1, 1},
+                                                                           {32, 32, 2, 2, 1, true, 1, 1}};
   static constexpr int partitioned_x_ring_size = 64;
-  static constexpr single_block_shape single_block_shapes[] = {{4, 8, 2, 1, 1}, {32, 1, 2, 1, 1}};
+  static constexpr experimental::single_block_shape single_block_shapes[] = {{4, 8, 2, 1, 1},
+                                                                             {32, 1, 2, 1, 1}};
 };
-struct largest_dataflow : largest<dataflow_tuning> {
+struct largest_dataflow : largest<experimental::dataflow_tuning> {
   static constexpr int max_rhs_lanes = 32;
   static constexpr int longest_row = 2047;
   static constexpr int gate_levels = 1 << 20;
-  static constexpr partitioned_shape partitioned_shapes[] = {{1, 32, 15, 12, 8, true, 8, 1},
-                                                             {32, 128, 2, 6, 3, false, 4, 1}};
+  static constexpr experimental::partitioned_shape partitioned_shapes[] = {{1, 32, 15, 12, 8, true, 8, 1},
+                                                                           {32, 128, 2, 6, 3, false, 4, 1}};
   static constexpr int partitioned_x_ring_size = 32768;
-  static constexpr single_block_shape single_block_shapes[] = {{4, 8, 8, 3, 1}, {32, 1, 2, 31, 1}};
+  static constexpr experimental::single_block_shape single_block_shapes[] = {{4, 8, 8, 3, 1},
+                                                                             {32, 1, 2, 31, 1}};
 };
 
 #define SPTRSV_LIMITS_SUBJECT(Name, Policy, ...)      \
@@ -98,17 +100,23 @@ using policy::dataflow_path;
 using policy::orientation;
 using policy::row_order;
 
-SPTRSV_LIMITS_SUBJECT(warp_low, policy::basic_sync_free_warp<smallest<sync_free_warp_tuning>>,
+SPTRSV_LIMITS_SUBJECT(warp_low, policy::basic_sync_free_warp<smallest<experimental::sync_free_warp_tuning>>,
                       {row_order::levels, policy::warp_form::rows_by_length});
-SPTRSV_LIMITS_SUBJECT(warp_high, policy::basic_sync_free_warp<largest<sync_free_warp_tuning>>,
+SPTRSV_LIMITS_SUBJECT(warp_high, policy::basic_sync_free_warp<largest<experimental::sync_free_warp_tuning>>,
                       {row_order::natural});
-SPTRSV_LIMITS_SUBJECT(thread_low, policy::basic_sync_free_thread<smallest<sync_free_thread_tuning>>,
+SPTRSV_LIMITS_SUBJECT(thread_low,
+                      policy::basic_sync_free_thread<smallest<experimental::sync_free_thread_tuning>>,
                       {row_order::natural});
-SPTRSV_LIMITS_SUBJECT(thread_high, policy::basic_sync_free_thread<largest<sync_free_thread_tuning>>, {});
-SPTRSV_LIMITS_SUBJECT(fused_low, policy::basic_sync_free_fused<smallest<sync_free_fused_tuning>>, {});
-SPTRSV_LIMITS_SUBJECT(fused_high, policy::basic_sync_free_fused<largest<sync_free_fused_tuning>>, {});
-SPTRSV_LIMITS_SUBJECT(column_low, policy::basic_sync_free_column<smallest<sync_free_column_tuning>>, {});
-SPTRSV_LIMITS_SUBJECT(column_high, policy::basic_sync_free_column<largest<sync_free_column_tuning>>, {});
+SPTRSV_LIMITS_SUBJECT(thread_high,
+                      policy::basic_sync_free_thread<largest<experimental::sync_free_thread_tuning>>, {});
+SPTRSV_LIMITS_SUBJECT(fused_low,
+                      policy::basic_sync_free_fused<smallest<experimental::sync_free_fused_tuning>>, {});
+SPTRSV_LIMITS_SUBJECT(fused_high,
+                      policy::basic_sync_free_fused<largest<experimental::sync_free_fused_tuning>>, {});
+SPTRSV_LIMITS_SUBJECT(column_low,
+                      policy::basic_sync_free_column<smallest<experimental::sync_free_column_tuning>>, {});
+SPTRSV_LIMITS_SUBJECT(column_high,
+                      policy::basic_sync_free_column<largest<experimental::sync_free_column_tuning>>, {});
 SPTRSV_LIMITS_SUBJECT(self_low, policy::basic_self_scheduled<smallest_self_scheduled>, {});
 SPTRSV_LIMITS_SUBJECT(self_low_by_rows, policy::basic_self_scheduled<smallest_self_scheduled>,
                       {orientation::rows});
@@ -118,7 +126,7 @@ SPTRSV_LIMITS_SUBJECT(level_low_by_columns, policy::basic_level_set<smallest_lev
                       {orientation::columns});
 SPTRSV_LIMITS_SUBJECT(level_high, policy::basic_level_set<largest_level_set>, {orientation::columns});
 SPTRSV_LIMITS_SUBJECT(scheme_low, policy::basic_scheme<smallest_scheme>, {});
-SPTRSV_LIMITS_SUBJECT(scheme_high, policy::basic_scheme<largest<scheme_tuning>>, {});
+SPTRSV_LIMITS_SUBJECT(scheme_high, policy::basic_scheme<largest<experimental::scheme_tuning>>, {});
 SPTRSV_LIMITS_SUBJECT(block_low, policy::basic_recursive_block<smallest_block>, {4});
 SPTRSV_LIMITS_SUBJECT(block_high, policy::basic_recursive_block<largest_block>, {2});
 

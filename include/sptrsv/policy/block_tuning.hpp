@@ -44,6 +44,8 @@ struct block_kernels {
 
 }  // namespace policy
 
+namespace experimental {
+
 /// Tuning constants of column_block, row_block and recursive_block. To change some, derive a struct from this
 /// one, redefine these members, and give the struct to policy::basic_column_block, policy::basic_row_block or
 /// policy::basic_recursive_block.
@@ -116,5 +118,7 @@ struct block_tuning {
   static constexpr double vector_empty_ratio = 0.15;
   ///@}
 };
+
+}  // namespace experimental
 
 }  // namespace sptrsv::SPTRSV_ABI

@@ -52,7 +52,7 @@ enum class dataflow_path {
 ///   reports solve_status::kind::growth. Such values need another `analyze`.
 ///
 /// @tparam Tuning dataflow_tuning, or a struct derived from it.
-template <class Tuning = dataflow_tuning>
+template <class Tuning = experimental::dataflow_tuning>
 struct basic_dataflow {
   static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
                 "dataflow_tuning: block_threads must be a multiple of 32, at most 1024");
@@ -99,7 +99,7 @@ struct basic_dataflow {
 using dataflow = basic_dataflow<>;
 
 /// The tuning constants of dataflow_single.
-struct dataflow_single_tuning : dataflow_tuning {
+struct dataflow_single_tuning : experimental::dataflow_tuning {
   /// Entries and pivots are stored as float, or as complex float.
   static constexpr entry_storage entries = entry_storage::single;
 };

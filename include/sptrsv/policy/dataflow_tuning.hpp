@@ -8,6 +8,8 @@
 
 namespace sptrsv::SPTRSV_ABI {
 
+namespace experimental {
+
 /// Shape of the kernel of the partitioned path: how the threads of a block share the rows of a tile. Each
 /// record of a tuning compiles one kernel.
 struct partitioned_shape {
@@ -213,5 +215,7 @@ struct dataflow_tuning {
   static constexpr double transform_launch_ns = 2500;
   ///@}
 };
+
+}  // namespace experimental
 
 }  // namespace sptrsv::SPTRSV_ABI

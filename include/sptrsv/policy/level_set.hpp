@@ -7,6 +7,8 @@
 
 namespace sptrsv::SPTRSV_ABI {
 
+namespace experimental {
+
 /// Tuning constants of level_set. To change some, derive a struct from this one, redefine these members, and
 /// give the struct to policy::basic_level_set.
 struct level_set_tuning {
@@ -22,6 +24,8 @@ struct level_set_tuning {
   /// Right-hand sides that are solved together in one sweep over a row, at least 1.
   static constexpr int rhs_per_sweep = 4;
 };
+
+}  // namespace experimental
 
 namespace policy {
 
@@ -45,7 +49,7 @@ enum class level_launches {
 /// to solve, and an update of a float whose result is subnormal gives zero.
 ///
 /// @tparam Tuning level_set_tuning, or a struct derived from it.
-template <class Tuning = level_set_tuning>
+template <class Tuning = experimental::level_set_tuning>
 struct basic_level_set {
   static_assert(Tuning::wide_block_threads > 0 && Tuning::wide_block_threads % 32 == 0 &&
                     Tuning::wide_block_threads <= 1024,

@@ -15,7 +15,7 @@ namespace sptrsv::SPTRSV_ABI::policy {
 /// block_kernels says how the blocks are solved.
 ///
 /// @tparam Tuning block_tuning, or a struct derived from it.
-template <class Tuning = block_tuning>
+template <class Tuning = experimental::block_tuning>
 struct basic_row_block {
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "row_block";

@@ -10,6 +10,8 @@
 
 namespace sptrsv::SPTRSV_ABI {
 
+namespace experimental {
+
 /// Tuning constants of scheme that are not settings of a scheme. To change some, derive a struct from this
 /// one, redefine these members, and give the struct to policy::basic_scheme.
 struct scheme_tuning {
@@ -33,6 +35,8 @@ struct scheme_tuning {
   static constexpr std::int64_t max_launches = 20000;
 };
 
+}  // namespace experimental
+
 namespace policy {
 
 /// Rows are merged to tasks, tasks are assigned to warps, and the kernel solves them, all as a scheme says
@@ -46,7 +50,7 @@ namespace policy {
 /// (sptrsv/scheme/search.hpp) finds one by measurements.
 ///
 /// @tparam Tuning scheme_tuning, or a struct derived from it.
-template <class Tuning = scheme_tuning>
+template <class Tuning = experimental::scheme_tuning>
 struct basic_scheme {
   static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
                 "scheme_tuning: block_threads must be a multiple of 32, at most 1024");

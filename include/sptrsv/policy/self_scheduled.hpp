@@ -8,6 +8,8 @@
 
 namespace sptrsv::SPTRSV_ABI {
 
+namespace experimental {
+
 /// Tuning constants of self_scheduled. To change some, derive a struct from this one, redefine these members,
 /// and give the struct to policy::basic_self_scheduled.
 struct self_scheduled_tuning {
@@ -30,6 +32,8 @@ struct self_scheduled_tuning {
   static constexpr int rhs_per_sweep = 4;
 };
 
+}  // namespace experimental
+
 namespace policy {
 
 /// Self-scheduling with counters, one warp for each unknown (Li and Zhang, Efficient Parallel Implementations
@@ -46,7 +50,7 @@ namespace policy {
 /// floats that are subnormal become zero.
 ///
 /// @tparam Tuning self_scheduled_tuning, or a struct derived from it.
-template <class Tuning = self_scheduled_tuning>
+template <class Tuning = experimental::self_scheduled_tuning>
 struct basic_self_scheduled {
   static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
                 "self_scheduled_tuning: block_threads must be a multiple of 32, at most 1024");

@@ -6,6 +6,8 @@
 
 namespace sptrsv::SPTRSV_ABI {
 
+namespace experimental {
+
 /// Tuning constants of supernodal. To change some, derive a struct from this one, redefine these members, and
 /// give the struct to policy::basic_supernodal.
 struct supernodal_tuning {
@@ -56,6 +58,8 @@ struct supernodal_tuning {
   static constexpr int supernodes_on_host = 4096;
 };
 
+}  // namespace experimental
+
 namespace policy {
 
 /// Supernodes: for complete factors, as direct solvers compute them. Consecutive columns with the same
@@ -88,7 +92,7 @@ namespace policy {
 ///   Such values need another `analyze`.
 ///
 /// @tparam Tuning supernodal_tuning, or a struct derived from it.
-template <class Tuning = supernodal_tuning>
+template <class Tuning = experimental::supernodal_tuning>
 struct basic_supernodal {
   static_assert(Tuning::block_threads >= 32 && Tuning::block_threads <= 1024 &&
                     (Tuning::block_threads & (Tuning::block_threads - 1)) == 0,

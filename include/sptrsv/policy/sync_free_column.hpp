@@ -6,6 +6,8 @@
 
 namespace sptrsv::SPTRSV_ABI {
 
+namespace experimental {
+
 /// Tuning constants of sync_free_column. To change some, derive a struct from this one, redefine these
 /// members, and give the struct to policy::basic_sync_free_column.
 struct sync_free_column_tuning {
@@ -21,6 +23,8 @@ struct sync_free_column_tuning {
   /// right-hand sides than these do not use shared memory.
   static constexpr int rhs_per_sweep = 4;
 };
+
+}  // namespace experimental
 
 namespace policy {
 
@@ -39,7 +43,7 @@ namespace policy {
 /// bits may differ from solve to solve. Sums of floats that are subnormal become zero.
 ///
 /// @tparam Tuning sync_free_column_tuning, or a struct derived from it.
-template <class Tuning = sync_free_column_tuning>
+template <class Tuning = experimental::sync_free_column_tuning>
 struct basic_sync_free_column {
   static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
                 "sync_free_column_tuning: block_threads must be a multiple of 32, at most 1024");

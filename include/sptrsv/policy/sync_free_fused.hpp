@@ -7,6 +7,8 @@
 
 namespace sptrsv::SPTRSV_ABI {
 
+namespace experimental {
+
 /// Tuning constants of sync_free_fused. To change some, derive a struct from this one, redefine these
 /// members, and give the struct to policy::basic_sync_free_fused.
 struct sync_free_fused_tuning {
@@ -21,6 +23,8 @@ struct sync_free_fused_tuning {
   static constexpr int rhs_per_sweep = 4;
 };
 
+}  // namespace experimental
+
 namespace policy {
 
 /// Synchronisation-free by rows: one thread for each short row and one warp for each long row
@@ -32,7 +36,7 @@ namespace policy {
 /// their natural order; level order is an addition of this library.
 ///
 /// @tparam Tuning sync_free_fused_tuning, or a struct derived from it.
-template <class Tuning = sync_free_fused_tuning>
+template <class Tuning = experimental::sync_free_fused_tuning>
 struct basic_sync_free_fused {
   static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
                 "sync_free_fused_tuning: block_threads must be a multiple of 32, at most 1024");

@@ -7,6 +7,8 @@
 
 namespace sptrsv::SPTRSV_ABI {
 
+namespace experimental {
+
 /// Tuning constants of sync_free_thread. To change some, derive a struct from this one, redefine these
 /// members, and give the struct to policy::basic_sync_free_thread.
 struct sync_free_thread_tuning {
@@ -17,6 +19,8 @@ struct sync_free_thread_tuning {
   /// Right-hand sides that are solved together in one sweep over a row, at least 1.
   static constexpr int rhs_per_sweep = 4;
 };
+
+}  // namespace experimental
 
 namespace policy {
 
@@ -39,7 +43,7 @@ enum class thread_form {
 /// in which most rows of a warp can be solved together, is an addition of this library.
 ///
 /// @tparam Tuning sync_free_thread_tuning, or a struct derived from it.
-template <class Tuning = sync_free_thread_tuning>
+template <class Tuning = experimental::sync_free_thread_tuning>
 struct basic_sync_free_thread {
   static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
                 "sync_free_thread_tuning: block_threads must be a multiple of 32, at most 1024");

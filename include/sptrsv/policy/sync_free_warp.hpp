@@ -7,6 +7,8 @@
 
 namespace sptrsv::SPTRSV_ABI {
 
+namespace experimental {
+
 /// Tuning constants of sync_free_warp. To change some, derive a struct from this one, redefine these members,
 /// and give the struct to policy::basic_sync_free_warp.
 struct sync_free_warp_tuning {
@@ -20,6 +22,8 @@ struct sync_free_warp_tuning {
   /// Right-hand sides that are solved together in one sweep over a row: 1 to 32.
   static constexpr int rhs_per_sweep = 4;
 };
+
+}  // namespace experimental
 
 namespace policy {
 
@@ -39,7 +43,7 @@ enum class warp_form {
 /// order: the result is the same in every bit from solve to solve.
 ///
 /// @tparam Tuning sync_free_warp_tuning, or a struct derived from it.
-template <class Tuning = sync_free_warp_tuning>
+template <class Tuning = experimental::sync_free_warp_tuning>
 struct basic_sync_free_warp {
   static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
                 "sync_free_warp_tuning: block_threads must be a multiple of 32, at most 1024");

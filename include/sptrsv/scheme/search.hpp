@@ -202,7 +202,7 @@ class searcher {
 /// @param resource source of device memory; null: the default of the stream's device.
 /// @tparam Tuning scheme_tuning, or a struct derived from it.
 /// @throws error as analyze for an invalid matrix; errc::unsupported if no scheme can solve the system.
-template <class Tuning = scheme_tuning, class Matrix, class Stream = stream_handle>
+template <class Tuning = experimental::scheme_tuning, class Matrix, class Stream = stream_handle>
 scheme_search_result search_schemes(const Matrix& a, const system_options& options = {},
                                     const scheme_search& how = {}, Stream stream = {},
                                     memory_resource* resource = nullptr) {
@@ -220,7 +220,7 @@ scheme_search_result search_schemes(const Matrix& a, const system_options& optio
 /// file. So a program searches once for a system. Parameters are those of search_schemes. Throws as
 /// load_scheme_plan if the file is damaged or a plan for another system or GPU, and as search_schemes and
 /// save_scheme_plan.
-template <class Tuning = scheme_tuning, class Matrix, class Stream = stream_handle>
+template <class Tuning = experimental::scheme_tuning, class Matrix, class Stream = stream_handle>
 scheme_plan tuned_scheme(const std::string& path, const Matrix& a, const system_options& options = {},
                          const scheme_search& how = {}, Stream stream = {},
                          memory_resource* resource = nullptr) {

@@ -168,7 +168,7 @@ TEST(Factors, ShareThePanelsOfTheTranspose) {
 }
 
 /// Expects the row_per_thread path of small systems.
-struct rows_tuning : dataflow_tuning {
+struct rows_tuning : experimental::dataflow_tuning {
   static constexpr std::int64_t wide_enough_for_rows = 40;
 };
 using rows_policy = policy::basic_dataflow<rows_tuning>;

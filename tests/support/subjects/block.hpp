@@ -21,7 +21,7 @@ struct recursive_block : subject<policy::recursive_block> {
 };
 /// Thread blocks and rows so small that a step has several tasks, and a task several rounds; in each square a
 /// warp may share a row.
-struct small_block_tasks : block_tuning {
+struct small_block_tasks : experimental::block_tuning {
   static constexpr int block_threads = 64;
   static constexpr int entries_at_once = 2;
   static constexpr int rhs_per_sweep = 2;

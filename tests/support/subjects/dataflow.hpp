@@ -14,7 +14,7 @@ struct dataflow : subject<policy::dataflow> {
 };
 /// One warp per block, in both orders; nine right-hand sides in several sweeps of a block, with four lanes
 /// for a row; short rows are already split.
-struct small_groups : dataflow_tuning {
+struct small_groups : experimental::dataflow_tuning {
   static constexpr int block_threads = 32;
   static constexpr int longest_row = 5;
   static constexpr int entries_at_once = 2;
@@ -81,7 +81,7 @@ struct automatic : subject<policy::automatic<>> {
 template <int XRingSize, int Lanes, int Threads, int WarpGroups, int PolledPairs = 1, bool Streams = false,
           int Rhs = 1>
 struct one_partitioned : small_groups {
-  static constexpr partitioned_shape partitioned_shapes[] = {
+  static constexpr experimental::partitioned_shape partitioned_shapes[] = {
       {Lanes, Threads, WarpGroups, 2, PolledPairs, Streams, Rhs, 1}};
   static constexpr int partitioned_x_ring_size = XRingSize;
 };
@@ -108,7 +108,7 @@ struct dataflow_partitioned_streams : partitioned_subject<one_partitioned<128, 1
 /// The row_per_thread path for the first levels and the partitioned path for the rest. Further right-hand
 /// sides cost nothing, so that they do not decide after which level the path changes.
 struct cheap_levels : small_groups {
-  static constexpr partitioned_shape partitioned_shapes[] = {
+  static constexpr experimental::partitioned_shape partitioned_shapes[] = {
       {1, 32, 3, 4, 1, false, 1, 1},
       {1, 32, 3, 4, 1, false, 2, 1},
   };
@@ -137,8 +137,9 @@ struct dataflow_partitioned_rewritten : rewritten<dataflow_partitioned> {
 };
 /// One shape of the single_block path, with an x ring buffer so short that even small matrices leave it.
 template <int XRingSize, int Rows, int Lanes, int Entries, int Reach>
-struct one_single_block : dataflow_tuning {
-  static constexpr single_block_shape single_block_shapes[] = {{Rows, Lanes, Entries, Reach, 1}};
+struct one_single_block : experimental::dataflow_tuning {
+  static constexpr experimental::single_block_shape single_block_shapes[] = {
+      {Rows, Lanes, Entries, Reach, 1}};
   static constexpr int single_block_x_ring_size = XRingSize;
 };
 template <class Tuning>

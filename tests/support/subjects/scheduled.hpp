@@ -19,7 +19,7 @@ struct self_scheduled_rows : subject<policy::self_scheduled> {
   static policy_type make() { return {policy::orientation::rows}; }
 };
 /// One unknown per block; several sweeps even for three right-hand sides.
-struct small_schedule : self_scheduled_tuning {
+struct small_schedule : experimental::self_scheduled_tuning {
   static constexpr int block_threads = 32;
   static constexpr int entries_ahead = 1;
   static constexpr int rhs_per_sweep = 2;
@@ -33,7 +33,7 @@ struct self_scheduled_rows_natural : subject<policy::basic_self_scheduled<small_
   static policy_type make() { return {policy::orientation::rows, policy::row_order::natural}; }
 };
 /// Several unknowns share a warp, and may need each other.
-struct narrow_schedule : self_scheduled_tuning {
+struct narrow_schedule : experimental::self_scheduled_tuning {
   static constexpr int block_threads = 64;
   static constexpr int narrow_lanes = 4;
   static constexpr int narrow_unknowns_per_level = 0;
@@ -53,7 +53,7 @@ struct level_set : subject<policy::level_set> {
 };
 /// Wide and narrow levels in the same matrix, with 1, 8 and 32 lanes per row in both. A narrow level may take
 /// the block two rounds.
-struct mixed_levels : level_set_tuning {
+struct mixed_levels : experimental::level_set_tuning {
   static constexpr int wide_block_threads = 64;
   static constexpr int narrow_block_threads = 64;
   static constexpr int narrow_lanes = 128;
@@ -80,7 +80,7 @@ struct level_set_columns_separate : subject<policy::basic_level_set<mixed_levels
   static policy_type make() { return {policy::orientation::columns, policy::level_launches::separate}; }
 };
 /// One launch for each level.
-struct wide_levels : level_set_tuning {
+struct wide_levels : experimental::level_set_tuning {
   static constexpr int wide_block_threads = 32;
   static constexpr int narrow_lanes = 0;
   static constexpr int device_lanes = 128;

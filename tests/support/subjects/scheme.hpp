@@ -10,7 +10,7 @@ namespace sptrsv::testing {
 
 /// Blocks of two warps, so that small matrices have many blocks; several batches for short rows, several
 /// sweeps even for three right-hand sides; a block soon stops waiting for the others.
-struct small_schemes : scheme_tuning {
+struct small_schemes : experimental::scheme_tuning {
   static constexpr int block_threads = 64;
   static constexpr int entries_at_once = 2;
   static constexpr int rhs_per_sweep = 2;

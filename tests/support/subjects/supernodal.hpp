@@ -15,13 +15,13 @@ struct supernodal_subject : subject<policy::basic_supernodal<Tuning>> {
   static constexpr bool holds_indices = false;
   static policy::basic_supernodal<Tuning> make() { return {growth}; }
 };
-struct supernodal : supernodal_subject<supernodal_tuning> {
+struct supernodal : supernodal_subject<experimental::supernodal_tuning> {
   static constexpr const char* name = "supernodal";
 };
 /// Warps solve panels of up to 28 entries in double, blocks those of up to 60, and larger ones are shared by
 /// several blocks; products take several tiles, which blocks share if there are few. Blocks share the packs
 /// of a solve. Merged panels may be half zeros. Supernodes are cut on the device.
-struct small_panels : supernodal_tuning {
+struct small_panels : experimental::supernodal_tuning {
   static constexpr int block_threads = 64;
   static constexpr int max_width = 24;
   static constexpr double max_padding = 0.5;

@@ -16,7 +16,7 @@ struct sync_free_warp : subject<policy::sync_free_warp> {
 };
 /// One warp per block, so that small matrices have many blocks; several sweeps even for three right-hand
 /// sides.
-struct small_blocks : sync_free_warp_tuning {
+struct small_blocks : experimental::sync_free_warp_tuning {
   static constexpr int block_threads = 32;
   static constexpr int rhs_per_sweep = 2;
 };
@@ -46,7 +46,7 @@ struct sync_free_thread : subject<policy::sync_free_thread> {
   static constexpr const char* name = "sync_free_thread";
 };
 /// One warp per block, in both orders and both forms; several batches for short rows.
-struct small_thread_blocks : sync_free_thread_tuning {
+struct small_thread_blocks : experimental::sync_free_thread_tuning {
   static constexpr int block_threads = 32;
   static constexpr int entries_at_once = 2;
   static constexpr int rhs_per_sweep = 2;
@@ -68,7 +68,7 @@ struct sync_free_fused : subject<policy::sync_free_fused> {
   static constexpr const char* name = "sync_free_fused";
 };
 /// One warp per block, in both orders; rows with few entries already count as long.
-struct small_fused_blocks : sync_free_fused_tuning {
+struct small_fused_blocks : experimental::sync_free_fused_tuning {
   static constexpr int block_threads = 32;
   static constexpr int entries_for_a_warp = 3;
   static constexpr int entries_at_once = 2;
@@ -86,7 +86,7 @@ struct sync_free_column : subject<policy::sync_free_column> {
   static constexpr const char* name = "sync_free_column";
 };
 /// Two components per block, so that small matrices have updates within blocks and between blocks.
-struct small_column_blocks : sync_free_column_tuning {
+struct small_column_blocks : experimental::sync_free_column_tuning {
   static constexpr int block_threads = 64;
   static constexpr int entries_ahead = 1;
   static constexpr int rhs_per_sweep = 2;

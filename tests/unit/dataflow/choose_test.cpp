@@ -18,7 +18,7 @@ using policy::dataflow_path;
 constexpr double never = std::numeric_limits<double>::infinity();
 
 path_choice<dataflow_path> choice(dataflow_path wanted = dataflow_path::automatic, time_limits limits = {}) {
-  return {wanted, limits, dataflow_tuning::hybrid_gain};
+  return {wanted, limits, experimental::dataflow_tuning::hybrid_gain};
 }
 
 /// A system with the times that were predicted for it, in nanoseconds, and the path that it takes.

@@ -108,7 +108,7 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
     params.levels = levels.count;
     params.max_rhs = 1;
     params.resident_blocks = 1;
-    params.constants = partitioned::cost_constants::of<dataflow_tuning>();
+    params.constants = partitioned::cost_constants::of<experimental::dataflow_tuning>();
     params.shapes[0] = {32, 1, 1, 100};
     std::vector<partitioned::prediction_job> jobs;
     jobs.push_back({batch, counted, params, false, {}});

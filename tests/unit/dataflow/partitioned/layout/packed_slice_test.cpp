@@ -149,7 +149,7 @@ void expect_offsets_are_sound(const shape_values& shape) {
 }
 
 TEST(SliceOffsets, AreDisjointAlignedAndComplete) {
-  for (const partitioned_shape& s : dataflow_tuning::partitioned_shapes) {
+  for (const experimental::partitioned_shape& s : experimental::dataflow_tuning::partitioned_shapes) {
     const shape_values shape{s.lanes, s.threads, s.entries, s.polled_pairs, s.streams, s.rhs};
     expect_offsets_are_sound<float>(shape);
     expect_offsets_are_sound<double>(shape);
