@@ -138,6 +138,7 @@ auto analyze_factors(
 }
 /// Analyses factors that are stored in two matrices; otherwise as the other overload.
 ///
+/// @param policy, options, stream, resource as in the other overload.
 /// @param first the matrix of F_1.
 /// @param second the matrix of F_2, of the same size and types, and stored alike: both by rows or both by
 ///   columns.
