@@ -128,9 +128,10 @@ class engine {
                                  : ", with puts";
     return std::string(plan_->whole.backward ? "backward, " : "forward, ") +
            std::to_string(plan_->whole.tree.count()) + " supernodes, on " + std::to_string(owners.pes) +
-           " of " + std::to_string(team_.size()) + " PEs" + owners.dealing_text() + sent + "; predicted " +
-           rounded(owners.predicted.total_ns()) + " ns (" + std::to_string(owners.predicted.levels) +
-           " levels and " + std::to_string(owners.predicted.crossings) + " hops between PEs " +
+           " of " + std::to_string(team_.size()) + " PEs" + owners.dealing_text(policy_.tree) + sent +
+           "; predicted " + rounded(owners.predicted.total_ns()) + " ns (" +
+           std::to_string(owners.predicted.levels) + " levels and " +
+           std::to_string(owners.predicted.crossings) + " hops between PEs " +
            rounded(owners.predicted.path_ns) + " ns, bytes " + rounded(owners.predicted.bytes_ns) + " ns)" +
            (owners.pes == 1 && team_.size() > 1 && policy_.pes == 0 ? "; one PE is predicted to be fastest"
                                                                     : "");

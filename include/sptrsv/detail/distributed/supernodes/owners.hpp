@@ -142,7 +142,7 @@ struct ownership {
   panel_owners panels;
   int pes = 0;  ///< how many PEs solve; 0: no way to deal supernodes is allowed
   supernode_dealing how = supernode_dealing::subtrees;
-  pe_tree tree = pe_tree::automatic;
+  pe_tree tree = pe_tree::automatic;  ///< that messages take: flat if the pattern is not nested
   predicted_solve predicted;
 
   template <class Index>
@@ -150,8 +150,8 @@ struct ownership {
     const message_tree highest = message_tree::of(tree, pes);
     return {of.backward, panels.number.empty() && !highest.is_binary ? 0 : highest.height()};
   }
-  /// Returns how supernodes are dealt to several PEs, in words.
-  [[nodiscard]] std::string dealing_text() const {
+  /// Returns how supernodes are dealt to several PEs, in words. `asked`: the trees that the policy names.
+  [[nodiscard]] std::string dealing_text(pe_tree asked) const {
     if (pes == 1) {
       return {};
     }
@@ -161,7 +161,7 @@ struct ownership {
                                         std::to_string(panels.grid.columns) + " PEs above them"
                                   : "";
     return (how == supernode_dealing::cyclic ? ", cyclically" : ", by subtrees") + above +
-           (tree == pe_tree::binary ? ", binary trees" : "");
+           (asked == pe_tree::binary ? ", binary trees" : "");
   }
 };
 
