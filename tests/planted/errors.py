@@ -1076,7 +1076,7 @@ ERRORS = (
         "supernodal",
         Edit(
             SN + "solve/forward_agent.hpp",
-            "p.buffers.reset(ctx, half ^ 1u, node.rows_begin + i - k, shared.start.rhs_to_reset, 0, 1);",
+            "p.buffers.reset(ctx, half ^ 1u, node.rows_begin + i - k, start.rhs_to_reset, 0, 1);",
             "",
         ),
     ),
@@ -1291,7 +1291,7 @@ ERRORS = (
         "reset",
         "supernodal",
         Edit(
-            SN + "pack/pack_forward.hpp",
+            SN + "pack/pack_forward_agent.hpp",
             "p.reset(ctx, shared.start, shared.sharer, pair_of_lane, node.rows_begin + i - k);",
             "",
         ),
@@ -1301,7 +1301,7 @@ ERRORS = (
         "reset",
         "supernodal supernodal_factors",
         Edit(
-            SN + "pack/pack_forward.hpp",
+            SN + "pack/pack_forward_agent.hpp",
             "p.reset(ctx, shared.start, shared.sharer, pair_of_lane, p.rows + work.node.first + mine);",
             "",
         ),
@@ -1317,7 +1317,7 @@ ERRORS = (
         "reset",
         "supernodal",
         Edit(
-            SN + "pack/pack_backward.hpp",
+            SN + "pack/pack_backward_agent.hpp",
             "p.reset(ctx, shared.start, shared.sharer, pair_of_lane, handed_over + j);",
             "",
         ),
@@ -1326,13 +1326,13 @@ ERRORS = (
         "packs of supernodes are multiplied before the panel has arrived",
         "copy",
         "supernodal supernodal_factors",
-        Edit(SN + "pack/pack_forward.hpp", "wait_part(ctx, team, part, arrival);", ""),
+        Edit(SN + "pack/pack_forward_agent.hpp", "wait_part(ctx, warp_index, part, arrival);", ""),
     ),
     error(
         "packs of supernodes have no zeros behind their last row",
         "tail",
         "supernodal",
-        Edit(SN + "pack/pack_forward.hpp", "pair_at(memory.pack, k + padding, pair_of_lane) = pair{};", ""),
+        Edit(SN + "pack/pack_forward_agent.hpp", "pair_at(memory.pack, k + padding, pair_of_lane) = pair{};", ""),
     ),
     error(
         "packs of supernodes use zeros by structure where values are not finite",

@@ -78,13 +78,6 @@ struct supernodes {
     found.range_columns = ctx.load_constant(range_end + s) - found.first;
     return found;
   }
-  /// Returns the row of C that row `i` of a panel stands for.
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t row(Context& ctx, const supernode& node, std::int64_t i) const {
-    return i < node.columns
-               ? node.first + i
-               : static_cast<std::int64_t>(ctx.load_constant(rows + node.rows_begin + i - node.columns));
-  }
   /// Returns whether row `i` of a panel depends on its column `j` <= i by structure.
   template <class Context>
   SPTRSV_DEVICE bool depends(Context& ctx, const supernode& node, std::int64_t i, std::int64_t j) const {

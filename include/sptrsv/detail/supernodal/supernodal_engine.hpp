@@ -29,9 +29,8 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   using forward_agent = supernodal::forward_agent<Tuning, Scalar, Index, Offset, Columns>;
   template <int Columns>
   using backward_agent = supernodal::backward_agent<Tuning, Scalar, Index, Offset, Columns>;
-  using pack_forward_agent = supernodal::pack_agent<supernodal::pack_forward, Tuning, Scalar, Index, Offset>;
-  using pack_backward_agent =
-      supernodal::pack_agent<supernodal::pack_backward, Tuning, Scalar, Index, Offset>;
+  using pack_forward_agent = supernodal::pack_forward_agent<Tuning, Scalar, Index, Offset>;
+  using pack_backward_agent = supernodal::pack_backward_agent<Tuning, Scalar, Index, Offset>;
   /// Static shared memory of any of these kernels.
   template <class... Agents>
   static constexpr std::int64_t static_shared =

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sptrsv/detail/supernodal/forest/forest_lists.hpp"
-#include "sptrsv/detail/supernodal/pack/pack_backward.hpp"
-#include "sptrsv/detail/supernodal/pack/pack_forward.hpp"
+#include "sptrsv/detail/supernodal/pack/pack_backward_agent.hpp"
+#include "sptrsv/detail/supernodal/pack/pack_forward_agent.hpp"
 #include "sptrsv/detail/supernodal/solve/backward_agent.hpp"
 #include "sptrsv/detail/supernodal/solve/forward_agent.hpp"
 #include "sptrsv/detail/supernodal/solve/task_lister.hpp"
@@ -36,12 +36,13 @@ struct host_plan {
     made.tasks = task_lister(tree, level, made.forests, backward, limits).make();
     if (has_packs) {
       const forest_list no_forests = forest_finder(tree, level, {sizeof(Scalar), backward}, 0).find();
-      made.pack_tasks = task_lister(tree, level, no_forests, backward,
-                                    {Tuning::pack_block_threads, packs.warp_entries(), packs.block_entries(),
-                                     backward ? pack_backward<Tuning, Scalar, Index, Offset>::sum_columns
-                                              : pack_forward<Tuning, Scalar, Index, Offset>::sum_columns,
-                                     0, 0, Tuning::lookahead})
-                            .make();
+      made.pack_tasks =
+          task_lister(tree, level, no_forests, backward,
+                      {Tuning::pack_block_threads, packs.warp_entries(), packs.block_entries(),
+                       backward ? pack_backward_agent<Tuning, Scalar, Index, Offset>::sum_columns
+                                : pack_forward_agent<Tuning, Scalar, Index, Offset>::sum_columns,
+                       0, 0, Tuning::lookahead})
+              .make();
     }
     return made;
   }

@@ -57,20 +57,22 @@ struct pack_contributions {
   [[nodiscard]] SPTRSV_DEVICE bool is_long() const { return named.first < -1; }
   /// Loads the contributions once if they are at most two.
   template <class Context>
-  SPTRSV_DEVICE readings try_load(Context& ctx, const params& p, const lane_rhs& rhs) const {
-    return {{named.first >= 0 ? p.try_load(ctx, rhs, named.first) : flag::zero(),
-             named.first >= 0 && named.second >= 0 ? p.try_load(ctx, rhs, named.second) : flag::zero()}};
+  SPTRSV_DEVICE readings try_load(Context& ctx, const params& p, std::uint32_t half,
+                                  const lane_rhs& rhs) const {
+    return {
+        {named.first >= 0 ? p.try_load(ctx, half, rhs, named.first) : flag::zero(),
+         named.first >= 0 && named.second >= 0 ? p.try_load(ctx, half, rhs, named.second) : flag::zero()}};
   }
   /// Adds the contributions to `sum`, in their order, and returns the result. `seen`: from try_load.
   template <class Context>
-  SPTRSV_DEVICE pair add(Context& ctx, const params& p, const lane_rhs& rhs, const readings& seen,
-                         pair sum) const {
+  SPTRSV_DEVICE pair add(Context& ctx, const params& p, std::uint32_t half, const lane_rhs& rhs,
+                         const readings& seen, pair sum) const {
     if (rhs.count == 0 || named.first == -1) {
       return sum;
     }
     if (!is_long()) {
-      sum = sum + p.wait(ctx, rhs, named.first, seen.of[0]);
-      return named.second >= 0 ? sum + p.wait(ctx, rhs, named.second, seen.of[1]) : sum;
+      sum = sum + p.wait(ctx, half, rhs, named.first, seen.of[0]);
+      return named.second >= 0 ? sum + p.wait(ctx, half, rhs, named.second, seen.of[1]) : sum;
     }
     constexpr int at_once = 4;
     const Offset* const sources = p.sources + (-2 - named.first);
@@ -80,11 +82,11 @@ struct pack_contributions {
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
         source[i] = begin + i < named.second ? ctx.load_constant(sources + begin + i) : Offset{-1};
-        loaded[i] = source[i] >= 0 ? p.try_load(ctx, rhs, source[i]) : flag::zero();
+        loaded[i] = source[i] >= 0 ? p.try_load(ctx, half, rhs, source[i]) : flag::zero();
       }
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        sum = source[i] >= 0 ? sum + p.wait(ctx, rhs, source[i], loaded[i]) : sum;
+        sum = source[i] >= 0 ? sum + p.wait(ctx, half, rhs, source[i], loaded[i]) : sum;
       }
     }
     return sum;

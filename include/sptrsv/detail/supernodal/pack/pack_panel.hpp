@@ -55,14 +55,19 @@ struct pack_memory {
   Scalar* pack;
   rhs_pair<Scalar>* products;
 
-  /// Returns the memory of a team. A warp has a share of the panel and of the pack, and no products.
-  template <class Space, class Context, class Team>
-  SPTRSV_DEVICE static pack_memory of(Context& ctx, const Team& team, int tile_bytes) {
+  /// Returns the memory of the block.
+  template <class Space, class Context>
+  SPTRSV_DEVICE static pack_memory of_block(Context& ctx, int tile_bytes) {
     auto* const at = static_cast<unsigned char*>(ctx.dynamic_shared());
     auto* const pack = at + Space::panel_bytes(tile_bytes);
-    return {at + team.number() * (tile_bytes / Space::warps),
-            reinterpret_cast<Scalar*>(pack) + team.number() * 32 * pack_width,
+    return {at, reinterpret_cast<Scalar*>(pack),
             reinterpret_cast<rhs_pair<Scalar>*>(pack + Space::pack_bytes)};
+  }
+  /// Returns the share of a warp, which has no products.
+  template <class Space, class Context>
+  SPTRSV_DEVICE static pack_memory of_warp(Context& ctx, int tile_bytes, int warp) {
+    const pack_memory all = of_block<Space>(ctx, tile_bytes);
+    return {all.panel + warp * (tile_bytes / Space::warps), all.pack + warp * 32 * pack_width, nullptr};
   }
 };
 
@@ -113,16 +118,17 @@ SPTRSV_HOST_DEVICE constexpr int tile_stride(int columns) {
 }
 
 /// Begins to copy a part of the panel at `panel` to shared memory, and sets where its entries will be. All
-/// threads of the team call it.
+/// threads of the team call it. `warp_index`: number of the warp in its team.
 template <class Context, class Team, class Scalar>
-SPTRSV_DEVICE void copy_part(Context& ctx, Team& team, const Scalar* panels, std::int64_t panel,
-                             pack_panel<Scalar>& part, unsigned char* space, std::uint64_t* arrival) {
+SPTRSV_DEVICE void copy_part(Context& ctx, Team& team, int warp_index, const Scalar* panels,
+                             std::int64_t panel, pack_panel<Scalar>& part, unsigned char* space,
+                             std::uint64_t* arrival) {
   const int lane = team.warp().rank();
   const std::int64_t k = part.columns;
   const std::int64_t first = panel + panel_row(part.begin + part.skipped, k);
   if (part.stride > 0) {
     part.entries = reinterpret_cast<const Scalar*>(space);
-    for (int i = part.begin + team.warp_number(); i < part.end; i += Team::size / 32) {
+    for (int i = part.begin + warp_index; i < part.end; i += Team::size / 32) {
       const Scalar* const from = panels + panel + panel_row(i + part.skipped, k);
       Scalar* const to = reinterpret_cast<Scalar*>(space) + (i - part.begin) * part.stride;
       for (int j = lane; j < part.length(i); j += 32) {
@@ -132,18 +138,18 @@ SPTRSV_DEVICE void copy_part(Context& ctx, Team& team, const Scalar* panels, std
     ctx.commit_copies();
   } else {
     part.entries = copied_panel<Scalar>(first, space);
-    if (team.warp_number() == 0) {
+    if (warp_index == 0) {
       copy_panel(ctx, panels, first, panel + panel_row(part.end + part.skipped, k), space, arrival, lane);
     }
   }
 }
 /// Waits for the copy of copy_part. All threads of the team call it, and see the copy after a sync.
-template <class Context, class Team, class Scalar>
-SPTRSV_DEVICE void wait_part(Context& ctx, Team& team, const pack_panel<Scalar>& part,
+template <class Context, class Scalar>
+SPTRSV_DEVICE void wait_part(Context& ctx, int warp_index, const pack_panel<Scalar>& part,
                              const std::uint64_t* arrival) {
   if (part.stride > 0) {
     ctx.template wait_copies<0>();
-  } else if (team.warp_number() == 0) {
+  } else if (warp_index == 0) {
     ctx.wait_bulk(arrival, false);
   }
 }

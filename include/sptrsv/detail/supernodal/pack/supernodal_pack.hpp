@@ -37,7 +37,6 @@ struct lane_rhs {
   std::int64_t first;  ///< number of the first one
   int pair;            ///< in the pack
   int count;           ///< 0 to 2: the last pack may have fewer than 8
-  std::uint32_t half;  ///< that of the double buffer that the solve writes
 };
 
 /// The packs that a block solves. The blocks of a task share the packs round-robin.
@@ -63,10 +62,10 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   unsigned long long* found_tickets;
 
   /// Returns the right-hand sides of a pack that a lane serves.
-  [[nodiscard]] SPTRSV_DEVICE lane_rhs rhs_of(std::int64_t pack, int lane_pair, std::uint32_t half) const {
+  [[nodiscard]] SPTRSV_DEVICE lane_rhs rhs_of(std::int64_t pack, int lane_pair) const {
     const std::int64_t first = pack * pack_width + 2 * lane_pair;
     const std::int64_t left = this->x.columns - first;
-    return {pack, first, lane_pair, left > 1 ? 2 : left > 0 ? 1 : 0, half};
+    return {pack, first, lane_pair, left > 1 ? 2 : left > 0 ? 1 : 0};
   }
   /// Returns the packs of a block, which is number `sharer` of its task.
   [[nodiscard]] SPTRSV_DEVICE pack_range packs_of(std::uint32_t sharer) const {
@@ -89,7 +88,7 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   }
   /// Stores the components of the solution for a column of C.
   template <class Context>
-  SPTRSV_DEVICE void store_x(Context& ctx, std::int64_t column, const lane_rhs& rhs,
+  SPTRSV_DEVICE void store_x(Context& ctx, std::int64_t column, const lane_rhs& rhs, std::uint32_t half,
                              std::int64_t substitution_index, const pair& v) const {
     Scalar* const at =
         this->x.data + this->row_of(column) * this->x.row_stride + rhs.first * this->x.column_stride;
@@ -98,29 +97,29 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
       if (c < rhs.count) {
         ctx.store(at + c * this->x.column_stride, this->of_vector(v.of[c]));
         if (!is_finite(v.of[c])) {
-          packs.record_nonfinite(ctx, rhs.half, substitution_index);
+          packs.record_nonfinite(ctx, half, substitution_index);
         }
       }
     }
   }
 
   /// Returns the address of a value that is handed over.
-  [[nodiscard]] SPTRSV_DEVICE typename pair_flag::word* component(const lane_rhs& rhs,
+  [[nodiscard]] SPTRSV_DEVICE typename pair_flag::word* component(std::uint32_t half, const lane_rhs& rhs,
                                                                   std::int64_t index) const {
-    return packs.component(rhs.half, rhs.pack, index * pack_pairs + rhs.pair);
+    return packs.component(half, rhs.pack, index * pack_pairs + rhs.pair);
   }
   /// Loads a value that another block hands over once; a known zero if the lane has no right-hand side.
   template <class Context>
-  SPTRSV_DEVICE typename pair_flag::reading try_load(Context& ctx, const lane_rhs& rhs,
+  SPTRSV_DEVICE typename pair_flag::reading try_load(Context& ctx, std::uint32_t half, const lane_rhs& rhs,
                                                      std::int64_t index) const {
-    return rhs.count > 0 ? pair_flag::try_load(ctx, component(rhs, index)) : pair_flag::zero();
+    return rhs.count > 0 ? pair_flag::try_load(ctx, component(half, rhs, index)) : pair_flag::zero();
   }
   /// Waits for a value that another block hands over.
   template <class Context>
-  SPTRSV_DEVICE pair wait(Context& ctx, const lane_rhs& rhs, std::int64_t index,
+  SPTRSV_DEVICE pair wait(Context& ctx, std::uint32_t half, const lane_rhs& rhs, std::int64_t index,
                           const typename pair_flag::reading& seen) const {
     // One loop for both words: the kernels wait in many places, and their code should stay small.
-    const auto* const at = component(rhs, index);
+    const auto* const at = component(half, rhs, index);
     auto found = seen;
     while (!pair_flag::is_known(found)) {
       ctx.pause(pair_flag::missing(at, found));
@@ -130,9 +129,10 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   }
   /// Hands a value over.
   template <class Context>
-  SPTRSV_DEVICE void publish(Context& ctx, const lane_rhs& rhs, std::int64_t index, const pair& v) const {
+  SPTRSV_DEVICE void publish(Context& ctx, std::uint32_t half, const lane_rhs& rhs, std::int64_t index,
+                             const pair& v) const {
     if (rhs.count > 0) {
-      pair_flag::publish(ctx, component(rhs, index), v);
+      pair_flag::publish(ctx, component(half, rhs, index), v);
     }
   }
   /// Marks a value pending in the other half of the double buffer, for one pair of each pack that falls to
@@ -156,59 +156,28 @@ struct pack_shared {
   array_of<supernode, Warps> small;  ///< by warp, for a task of kind `warps`
 };
 
-/// The kernel of solves in packs. `Direction`: pack_forward or pack_backward.
-template <template <class, class, class, class> class Direction, class Tuning, class Scalar, class Index,
-          class Offset>
-struct pack_agent {
-  using direction = Direction<Tuning, Scalar, Index, Offset>;
-  static constexpr int block_threads = Tuning::pack_block_threads;
-  static constexpr int warps_per_processor = Tuning::pack_warps_per_processor;
-  using shared_storage = typename direction::shared_storage;
-  using params = pack_params<Scalar, Index, Offset>;
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    begin_arrivals(ctx, shared.arrivals);
-    start_block(ctx, shared.start, p.packs.state, pack_count(p.x.columns));
-    if (shared.start.block == 0 && ctx.thread_rank() == 0) {
-      ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));
-    }
-    load_task(ctx, shared, p);
-    const task& work = shared.work;
-    if (work.kind == task_kind::warps) {
-      warp_team<Context> team(ctx);
-      if (team.number() < work.end - work.begin) {
-        const supernode& node = shared.small[team.number()];
-        direction::solve(ctx, team, shared, p, node, 0, node.height(), false);
-      }
-      return;
-    }
-    block_team<Context, block_threads> team(ctx);
-    if (work.kind == task_kind::sums) {
-      direction::sum(ctx, team, shared, p, work);
-      return;
-    }
-    direction::solve(ctx, team, shared, p, work.node, work.begin, work.end, work.kind == task_kind::tile);
+/// Prepares the arrivals, draws a ticket for the block, and loads its task. All threads of the block call it.
+template <class Context, int Warps, class Scalar, class Index, class Offset>
+SPTRSV_DEVICE void start_pack_block(Context& ctx, pack_shared<Warps>& shared,
+                                    const pack_params<Scalar, Index, Offset>& p) {
+  begin_arrivals(ctx, shared.arrivals);
+  start_block(ctx, shared.start, p.packs.state, pack_count(p.x.columns));
+  if (shared.start.block == 0 && ctx.thread_rank() == 0) {
+    ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));
   }
-
- private:
-  /// Loads the task of the block. All threads of the block call it.
-  template <class Context>
-  SPTRSV_DEVICE static void load_task(Context& ctx, shared_storage& shared, const params& p) {
-    const auto warp = ctx.template group<32>();
-    const auto block = static_cast<std::uint32_t>(shared.start.block);
-    const task work = ctx.load_constant(p.tasks + block / p.sharers);
-    if (warp.rank() == 0) {
-      if (warp.index() == 0) {
-        shared.work = work;
-        shared.sharer = block % p.sharers;
-      }
-      if (work.kind == task_kind::warps && work.begin + warp.index() < work.end) {
-        shared.small[warp.index()] = ctx.load_constant(p.small + work.begin + warp.index());
-      }
+  const auto warp = ctx.template group<32>();
+  const auto block = static_cast<std::uint32_t>(shared.start.block);
+  const task work = ctx.load_constant(p.tasks + block / p.sharers);
+  if (warp.rank() == 0) {
+    if (warp.index() == 0) {
+      shared.work = work;
+      shared.sharer = block % p.sharers;
     }
-    ctx.barrier();
+    if (work.kind == task_kind::warps && work.begin + warp.index() < work.end) {
+      shared.small[warp.index()] = ctx.load_constant(p.small + work.begin + warp.index());
+    }
   }
-};
+  ctx.barrier();
+}
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -69,11 +69,18 @@ struct backward_agent {
       return;
     }
     const task work = ctx.load_constant(p.tasks + shared.start.block);
+    auto* const panel_memory = static_cast<unsigned char*>(ctx.dynamic_shared());
     if (work.kind == task_kind::warps) {
       warp_team<Context> team(ctx);
-      if (team.number() < work.end - work.begin) {
-        const supernode node = ctx.load_constant(p.small + work.begin + team.number());
-        solve(ctx, team, shared, p, node, 0, node.height(), -1);
+      const int index = team.warp().index();
+      if (index < work.end - work.begin) {
+        const supernode node = ctx.load_constant(p.small + work.begin + index);
+        task whole = work;
+        whole.kind = task_kind::whole;
+        whole.begin = 0;
+        whole.end = node.height();
+        solve(ctx, team, shared.start, p, node, whole, panel_memory + index * p.warp_bytes,
+              &shared.arrivals[index], shared.z + index * 32 * Columns, shared.sums + index * 32 * Columns);
       }
       return;
     }
@@ -83,11 +90,12 @@ struct backward_agent {
     }
     block_team<Context, block_threads> team(ctx);
     if (work.kind == task_kind::strip || work.kind == task_kind::last_strip) {
-      solve_strip(ctx, team, shared, p, work);
+      solve_strip(ctx, team, shared.start, p, work, reinterpret_cast<Scalar*>(panel_memory), shared.z,
+                  shared.sums);
       return;
     }
-    solve(ctx, team, shared, p, work.node, work.begin, work.end,
-          work.kind == task_kind::tile ? work.partials : -1);
+    solve(ctx, team, shared.start, p, work.node, work, panel_memory, &shared.arrivals[0], shared.z,
+          shared.sums);
   }
 
  private:
@@ -103,13 +111,13 @@ struct backward_agent {
   }
 
   /// Does a task of kind `strip` or `last_strip`: a lane of each warp for each column, the warps take the
-  /// rows round-robin. Each thread multiplies the entries that it has copied itself.
+  /// rows round-robin. Each thread multiplies the entries that it has copied itself. `sums`: block_threads
+  /// elements for each right-hand side; so `z`.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void solve_strip(Context& ctx, Team& team, shared_storage& shared, const params& p,
-                                        const task& work) {
-    auto* const memory = static_cast<Scalar*>(ctx.dynamic_shared());
+  SPTRSV_DEVICE static void solve_strip(Context& ctx, Team& team, const block_start& start, const params& p,
+                                        const task& work, Scalar* memory, Scalar* z, Scalar* sums) {
     const supernode& node = work.node;
-    const std::uint32_t half = shared.start.half;
+    const std::uint32_t half = start.half;
     const int k = static_cast<int>(node.columns);
     const int lane = team.warp().rank();
     const int warp = team.warp().index();
@@ -132,25 +140,25 @@ struct backward_agent {
     }
     for (int begin = 0; begin < rows; begin += 32 * warps) {
       const int row = begin + lane * warps + warp;
-      load_z(ctx, p, half, node, work.begin + row, work.end, shared.z + team.rank(), block_threads);
+      load_z(ctx, p, half, node, work.begin + row, work.end, z + team.rank(), block_threads);
       ctx.template wait_copies<0>();
       team.warp().sync();
       const int count = (rows - begin - warp + warps - 1) / warps;
       if (has_column) {
         product::add_strip(ctx, p, node, work.begin + begin + warp, count < 32 ? count : 32, column,
-                           memory + (begin + warp) * strip_columns + lane, shared.z + 32 * warp, mine);
+                           memory + (begin + warp) * strip_columns + lane, z + 32 * warp, mine);
       }
       team.warp().sync();  // z is read before it is written again
     }
     for (int c = 0; c < Columns; ++c) {
-      shared.sums[c * block_threads + team.rank()] = mine[c];
+      sums[c * block_threads + team.rank()] = mine[c];
     }
     team.sync();
     for (int c = 0; c < Columns && warp == 0 && has_column && c < p.x.columns; ++c) {
       Scalar total{};
       SPTRSV_UNROLL
       for (int w = 0; w < warps; ++w) {
-        total = total + shared.sums[c * block_threads + w * 32 + lane];
+        total = total + sums[c * block_threads + w * 32 + lane];
       }
       if (is_last) {
         finish(ctx, p, half, c, node.first + column, pivot, total);
@@ -160,7 +168,7 @@ struct backward_agent {
     }
     if (warp == 0 && has_column) {
       p.buffers.reset(ctx, half ^ 1u, is_last ? node.first + column : p.size + work.partials + column,
-                      shared.start.rhs_to_reset, 0, 1);
+                      start.rhs_to_reset, 0, 1);
     }
   }
 
@@ -189,36 +197,37 @@ struct backward_agent {
     return total;
   }
 
-  /// Multiplies the rows [begin, end) of the panel. `partials`: where the sums of a tile stand among those of
-  /// all tiles; negative if the panel is in one piece. The team has Team::size elements of shared.z and of
-  /// shared.sums for each right-hand side.
+  /// Does a task of kind `whole` or `tile`. Memory of the team: `panel_memory` for the rows; `z` and `sums`,
+  /// Team::size elements for each right-hand side.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, shared_storage& shared, const params& p,
-                                  const supernode& node, std::int64_t begin, std::int64_t end,
-                                  std::int64_t partials) {
-    std::uint64_t* const arrival = &shared.arrivals[team.number()];
-    Scalar* const z = shared.z + team.number() * 32 * Columns;
-    Scalar* const sums = shared.sums + team.number() * 32 * Columns;
-    const std::uint32_t half = shared.start.half;
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, const block_start& start, const params& p,
+                                  const supernode& node, const task& work, unsigned char* panel_memory,
+                                  std::uint64_t* arrival, Scalar* z, Scalar* sums) {
+    const std::uint32_t half = start.half;
     const int k = static_cast<int>(node.columns);
-    const Scalar* const panel =
-        copy_rows(ctx, team, p, node.panel + panel_row(begin, k), node.panel + panel_row(end, k), arrival);
+    const std::int64_t first_entry = node.panel + panel_row(work.begin, k);
+    const bool copies = Team::size == 32 || team.warp().index() == 0;
+    if (copies) {
+      copy_panel(ctx, p.panels, first_entry, node.panel + panel_row(work.end, k), panel_memory, arrival,
+                 team.warp().rank());
+    }
+    const auto* const panel = copied_panel<Scalar>(first_entry, panel_memory);
     const int width = simt::ceil_power_of_two(k);
     const int column = team.rank() & (width - 1);
     const int group = team.rank() / width;
     const bool finishes = team.rank() < k;
     const auto pivot = p.pivot(ctx, node.first + (finishes ? team.rank() : 0));
-    const Scalar* const entries = panel - panel_row(begin, k) + column;
+    const Scalar* const entries = panel - panel_row(work.begin, k) + column;
     array_of<Scalar, Columns> mine = {};
-    for (std::int64_t base = begin; base < end; base += Team::size) {
-      load_z(ctx, p, half, node, base + team.rank(), end, z + team.rank(), Team::size);
-      if (team.warp_number() == 0 && base == begin) {
+    for (std::int64_t base = work.begin; base < work.end; base += Team::size) {
+      load_z(ctx, p, half, node, base + team.rank(), work.end, z + team.rank(), Team::size);
+      if (copies && base == work.begin) {
         ctx.wait_bulk(arrival, false);
       }
       team.sync();
       if (column < k) {
-        product::template add_products<Team::size>(ctx, p, node, base, end, column, group, Team::size / width,
-                                                   entries, z, mine);
+        product::template add_products<Team::size>(ctx, p, node, base, work.end, column, group,
+                                                   Team::size / width, entries, z, mine);
       }
       team.sync();  // z is read before it is written again
     }
@@ -232,14 +241,16 @@ struct backward_agent {
         for (int at = team.rank(); at < Team::size; at += width) {
           total = total + sums[c * Team::size + at];
         }
-        if (partials >= 0) {
-          p.publish(ctx, half, c, p.size + partials + team.rank(), total);
+        if (work.kind == task_kind::tile) {
+          p.publish(ctx, half, c, p.size + work.partials + team.rank(), total);
         } else {
           finish(ctx, p, half, c, node.first + team.rank(), pivot, total);
         }
       }
-      const std::int64_t at = partials >= 0 ? p.size + partials : node.first;
-      p.buffers.reset(ctx, half ^ 1u, at + team.rank(), shared.start.rhs_to_reset, 0, 1);
+    }
+    if (finishes) {
+      const std::int64_t at = work.kind == task_kind::tile ? p.size + work.partials : node.first;
+      p.buffers.reset(ctx, half ^ 1u, at + team.rank(), start.rhs_to_reset, 0, 1);
     }
   }
 
@@ -250,7 +261,10 @@ struct backward_agent {
     if (i >= end) {
       return;
     }
-    const std::int64_t column = p.of.row(ctx, node, i);
+    const std::int64_t column =
+        i < node.columns
+            ? node.first + i
+            : static_cast<std::int64_t>(ctx.load_constant(p.of.rows + node.rows_begin + i - node.columns));
     for (int c = 0; c < Columns; ++c) {
       Scalar v{};
       if (c < p.x.columns) {

@@ -67,11 +67,15 @@ struct forward_agent {
       return;
     }
     const task work = ctx.load_constant(p.tasks + shared.start.block - p.forests.count);
+    auto* const panel_memory = static_cast<unsigned char*>(ctx.dynamic_shared());
     if (work.kind == task_kind::warps) {
       warp_team<Context> team(ctx);
-      if (team.number() < work.end - work.begin) {
-        const supernode node = ctx.load_constant(p.small + work.begin + team.number());
-        solve<32>(ctx, team, shared, p, node, 0, node.height(), false);
+      const int index = team.warp().index();
+      if (index < work.end - work.begin) {
+        const supernode node = ctx.load_constant(p.small + work.begin + index);
+        solve<32>(ctx, team, shared.start, p, node, 0, node.height(), false,
+                  panel_memory + index * p.warp_bytes, &shared.arrivals[index],
+                  shared.g + index * 32 * Columns);
       }
       return;
     }
@@ -84,7 +88,8 @@ struct forward_agent {
       return;
     }
     block_team<Context, block_threads> team(ctx);
-    solve<capacity>(ctx, team, shared, p, work.node, work.begin, work.end, work.kind == task_kind::tile);
+    solve<capacity>(ctx, team, shared.start, p, work.node, work.begin, work.end, work.kind == task_kind::tile,
+                    panel_memory, &shared.arrivals[0], shared.g);
   }
 
  private:
@@ -113,17 +118,21 @@ struct forward_agent {
     p.buffers.reset(ctx, start.half ^ 1u, at, start.rhs_to_reset, 0, 1);
   }
 
-  /// Solves for the rows [begin, end) of the panel. `is_tile`: other blocks solve for other rows. The team
-  /// has `Capacity` elements of shared.g for each right-hand side.
+  /// Solves for the rows [begin, end) of the panel. `is_tile`: other blocks solve for other rows. Memory of
+  /// the team: `panel_memory` for the rows, and `g`, `Capacity` elements for each right-hand side.
   template <int Capacity, class Context, class Team>
-  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, shared_storage& shared, const params& p,
-                                  const supernode& node, std::int64_t begin, std::int64_t end, bool is_tile) {
-    std::uint64_t* const arrival = &shared.arrivals[team.number()];
-    Scalar* const g = shared.g + team.number() * 32 * Columns;
-    const std::uint32_t half = shared.start.half;
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, const block_start& start, const params& p,
+                                  const supernode& node, std::int64_t begin, std::int64_t end, bool is_tile,
+                                  unsigned char* panel_memory, std::uint64_t* arrival, Scalar* g) {
+    const std::uint32_t half = start.half;
     const int k = static_cast<int>(node.columns);
     const std::int64_t first_entry = node.panel + panel_row(begin, k);
-    const Scalar* const panel = copy_rows(ctx, team, p, first_entry, node.panel + panel_row(end, k), arrival);
+    const bool copies = Team::size == 32 || team.warp().index() == 0;
+    if (copies) {
+      copy_panel(ctx, p.panels, first_entry, node.panel + panel_row(end, k), panel_memory, arrival,
+                 team.warp().rank());
+    }
+    const auto* const panel = copied_panel<Scalar>(first_entry, panel_memory);
 
     // Each warp takes up to max_rows rows at a time, but not more than its share.
     const lane_share lanes(k, team.warp().rank());
@@ -149,7 +158,7 @@ struct forward_agent {
       }
       load_g<Capacity>(ctx, p, half, node.first + j, is_tile, begin == 0, own, is_open, g + j);
     }
-    if (team.warp_number() == 0) {
+    if (copies) {
       ctx.wait_bulk(arrival, false);
     }
     team.sync();
@@ -173,7 +182,7 @@ struct forward_agent {
       }
     }
     for (std::int64_t i = (begin > k ? begin : k) + team.rank(); i < end; i += Team::size) {
-      p.buffers.reset(ctx, half ^ 1u, node.rows_begin + i - k, shared.start.rhs_to_reset, 0, 1);
+      p.buffers.reset(ctx, half ^ 1u, node.rows_begin + i - k, start.rhs_to_reset, 0, 1);
     }
   }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "sptrsv/detail/base/array_of.hpp"
@@ -17,8 +16,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// A warp that works by itself. It has the numbers of a team: `number()` in the block, `rank()` of the thread
-/// and `warp_number()` of its warp in the team.
+/// A warp that works by itself.
 template <class Context>
 class warp_team {
  public:
@@ -26,9 +24,7 @@ class warp_team {
 
   SPTRSV_DEVICE explicit warp_team(Context& ctx) : warp_(ctx.template group<32>()) {}
 
-  [[nodiscard]] SPTRSV_DEVICE int number() const { return warp_.index(); }
   [[nodiscard]] SPTRSV_DEVICE int rank() const { return warp_.rank(); }
-  [[nodiscard]] SPTRSV_DEVICE int warp_number() const { return 0; }
   /// Returns the warp of the thread.
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
   /// Waits for all threads of the team, and orders memory among them.
@@ -46,9 +42,7 @@ class block_team {
 
   SPTRSV_DEVICE explicit block_team(Context& ctx) : ctx_(ctx), warp_(ctx.template group<32>()) {}
 
-  [[nodiscard]] SPTRSV_DEVICE int number() const { return 0; }
   [[nodiscard]] SPTRSV_DEVICE int rank() const { return ctx_.thread_rank(); }
-  [[nodiscard]] SPTRSV_DEVICE int warp_number() const { return warp_.index(); }
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
   SPTRSV_DEVICE void sync() { ctx_.barrier(); }
 
@@ -115,18 +109,6 @@ SPTRSV_DEVICE void copy_panel(Context& ctx, const Scalar* panels, std::int64_t b
 template <class Scalar>
 SPTRSV_DEVICE const Scalar* copied_panel(std::int64_t begin, const unsigned char* space) {
   return reinterpret_cast<const Scalar*>(space + begin * static_cast<std::int64_t>(sizeof(Scalar)) % 16);
-}
-
-/// Begins to copy entries [begin, end) of the panels to the team's share of dynamic shared memory. Returns
-/// where the first one will be. The first warp of the team waits for `arrival`.
-template <class Context, class Team, class Params>
-SPTRSV_DEVICE auto copy_rows(Context& ctx, const Team& team, const Params& p, std::int64_t begin,
-                             std::int64_t end, std::uint64_t* arrival) {
-  auto* const space = static_cast<unsigned char*>(ctx.dynamic_shared()) + team.number() * p.warp_bytes;
-  if (team.warp_number() == 0) {
-    copy_panel(ctx, p.panels, begin, end, space, arrival, team.warp().rank());
-  }
-  return copied_panel<std::decay_t<decltype(*p.panels)>>(begin, space);
 }
 
 /// Parameters of a solve in either direction.

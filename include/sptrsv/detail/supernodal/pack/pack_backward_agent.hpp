@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel that solves C^T x = alpha b for several right-hand sides; backward_agent solves for one.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/supernodal/pack/pack_panel.hpp"
+#include "sptrsv/detail/supernodal/pack/pack_product.hpp"
+
+namespace sptrsv::SPTRSV_ABI::detail::supernodal {
+
+/// Solves one pack after the other, each in the steps of backward_agent, but the panel is copied once for all
+/// packs. The products are those of octets of 8 columns of the panel with a pack.
+///
+/// A large panel is shared by tiles of its rows, which hand over their sums; tasks of kind `sums` then do
+/// steps 4 and 5. A component of x is stored after all tiles of its supernode have read b, so x may be b.
+///
+/// Progress: the tasks that a task waits for have smaller tickets.
+template <class Tuning, class Scalar, class Index, class Offset>
+struct pack_backward_agent {
+  static constexpr int block_threads = Tuning::pack_block_threads;
+  static constexpr int warps = block_threads / 32;
+  static constexpr int warps_per_processor = Tuning::pack_warps_per_processor;
+  /// Columns of a task of kind `sums`. Fewer share the tiles among more warps.
+  static constexpr std::int64_t sum_columns = 2 * octet_rows;
+  using space = pack_space<Tuning, Scalar>;
+  using memory_type = pack_memory<Scalar>;
+  using shared_storage = pack_shared<warps>;
+  using params = pack_params<Scalar, Index, Offset>;
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    start_pack_block(ctx, shared, p);
+    const task& work = shared.work;
+    if (work.kind == task_kind::warps) {
+      warp_team<Context> team(ctx);
+      const int index = team.warp().index();
+      if (index < work.end - work.begin) {
+        const supernode& node = shared.small[index];
+        solve(ctx, team, 0, shared, p, node, 0, node.height(), -1,
+              memory_type::template of_warp<space>(ctx, p.tile_bytes, index), &shared.arrivals[index],
+              nullptr);
+      }
+      return;
+    }
+    block_team<Context, block_threads> team(ctx);
+    const auto memory = memory_type::template of_block<space>(ctx, p.tile_bytes);
+    if (work.kind == task_kind::sums) {
+      sum(ctx, team, shared, p, work, memory.products);
+      return;
+    }
+    solve(ctx, team, team.warp().index(), shared, p, work.node, work.begin, work.end,
+          work.kind == task_kind::tile ? work.partials : -1, memory, &shared.arrivals[0], shared.votes);
+  }
+
+ private:
+  using pair = rhs_pair<Scalar>;
+  using flag = value_flag<pair>;
+
+  /// Divides by the pivot, and hands over and stores components of x.
+  template <class Context>
+  SPTRSV_DEVICE static void finish(Context& ctx, const params& p, std::uint32_t half, const lane_rhs& rhs,
+                                   std::int64_t column, const pair& sum) {
+    const auto pivot = p.pivot(ctx, column);
+    const pair solved{{pivot(sum.of[0]), pivot(sum.of[1])}};
+    p.publish(ctx, half, rhs, column, solved);
+    p.store_x(ctx, column, rhs, half, p.size - 1 - column, solved);
+  }
+
+  /// Adds the sums of the tiles for some columns of the supernode. Groups of warps take 8 columns each; the
+  /// warps of a group take the tiles round-robin.
+  template <class Context, class Team>
+  SPTRSV_DEVICE static void sum(Context& ctx, Team& team, const shared_storage& shared, const params& p,
+                                const task& work, pair* products) {
+    const std::uint32_t half = shared.start.half;
+    const pack_range packs = p.packs_of(shared.sharer);
+    const int octets = static_cast<int>(simt::ceil_div(work.end - work.begin, std::int64_t{octet_rows}));
+    const warp_share share(octets, warps, team.warp().index());
+    const int pair_of_lane = team.rank() % pack_pairs;
+    const int rounds = static_cast<int>(simt::ceil_div(octets, share.groups));
+    for (int round = 0; round < rounds; ++round) {
+      const std::int64_t column =
+          work.begin + (share.group + round * share.groups) * octet_rows + team.warp().rank() / pack_pairs;
+      for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
+        const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
+        const pair mine = column < work.end && rhs.count > 0
+                              ? sum_of_tiles(ctx, p, half, rhs, work, column, share)
+                              : pair{};
+        const pair total = add_parts(team, share, products, mine);
+        if (column < work.end && share.part == 0) {
+          finish(ctx, p, half, rhs, work.node.first + column, total);
+        }
+        team.sync();
+      }
+      if (column < work.end && share.part == 0) {
+        p.reset(ctx, shared.start, shared.sharer, pair_of_lane, work.node.first + column);
+      }
+    }
+  }
+
+  /// Returns the sum for a column over the tiles of the warp.
+  template <class Context>
+  SPTRSV_DEVICE static pair sum_of_tiles(Context& ctx, const params& p, std::uint32_t half,
+                                         const lane_rhs& rhs, const task& work, std::int64_t column,
+                                         const warp_share& share) {
+    constexpr int at_once = 8;
+    const auto index = [&](int tile) { return p.size + work.partials + tile * work.node.columns + column; };
+    pair total{};
+    for (int t = share.part; t < work.tiles; t += at_once * share.parts) {
+      typename flag::reading seen[at_once];
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        const int tile = t + i * share.parts;
+        seen[i] = tile < work.tiles ? p.try_load(ctx, half, rhs, index(tile)) : flag::zero();
+      }
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        const int tile = t + i * share.parts;
+        if (tile < work.tiles) {  // not p.wait(), which is slower where many values are waited for
+          total = total + flag::wait(ctx, p.component(half, rhs, index(tile)), seen[i]);
+        }
+      }
+    }
+    return total;
+  }
+
+  /// The factors of columns of the panel, one of each octet, as multiply_octets takes them, for the rows from
+  /// `base` on.
+  struct column_factors {
+    static constexpr int capacity = 4;  ///< octets of a warp: a team has a thread for each column
+    const params& p;
+    const supernode& node;
+    const pack_panel<Scalar>& part;
+    int octets;
+    int column[capacity];  ///< may be past the last column
+    int base;
+    int dense_begin;
+    int dense_end;
+
+    SPTRSV_DEVICE column_factors(const params& of, const supernode& of_node,
+                                 const pack_panel<Scalar>& of_part, const warp_share& share, int lane)
+        : p(of), node(of_node), part(of_part), octets(0) {
+      SPTRSV_UNROLL
+      for (int u = 0; u < capacity; ++u) {
+        const int first = (share.group + u * share.groups) * octet_rows;
+        octets += first < part.columns ? 1 : 0;
+        column[u] = first + lane / pack_pairs;
+      }
+    }
+    /// Takes the rows from `first` on, `count` of them. Those below the diagonal block are dense.
+    SPTRSV_DEVICE void take_rows(int first, int count) {
+      base = first;
+      dense_begin = first < part.columns ? (part.columns - first + 3) / 4 * 4 : 0;
+      dense_end = count / 4 * 4;
+    }
+    /// The diagonal of V is one and not stored.
+    SPTRSV_DEVICE Scalar operator()(int u, int t) const {
+      const int i = base + t;
+      const int j = column[u];
+      return i >= part.end || j >= part.columns || j > i ? Scalar{}
+             : i == j                                    ? pivot_divisor<Scalar>::one()
+                                                         : part.row(i)[j];
+    }
+    /// For a column past the last one it returns another entry: what is computed for it is not used.
+    SPTRSV_DEVICE Scalar dense(int u, int t) const {
+      return part.row_below(base + t)[column[u] < part.columns ? column[u] : 0];
+    }
+    template <class Context>
+    SPTRSV_DEVICE bool has(Context& ctx, int u, int t) const {
+      const int i = base + t;
+      return column[u] < part.columns && column[u] <= i &&
+             p.of.depends(ctx, node, part.skipped + i, column[u]);
+    }
+  };
+
+  /// The rows of the panel that a lane takes for its pair: `capacity` of them, every `step`-th.
+  struct row_batch {
+    static constexpr int capacity = pack_pairs;  ///< a team has a thread for each row
+    /// Where z of the row comes from: a column of the system.
+    std::int64_t column[capacity];
+    bool has[capacity];
+    bool is_below[capacity];  ///< whether z is x, which other blocks hand over, and not alpha b
+
+    /// Takes the rows first, first + step, ... below `end` of the panel of a supernode.
+    template <class Context>
+    SPTRSV_DEVICE static row_batch take(Context& ctx, const params& p, const supernode& node,
+                                        std::int64_t first, std::int64_t end, int step) {
+      row_batch taken;
+      SPTRSV_UNROLL
+      for (int u = 0; u < capacity; ++u) {
+        const std::int64_t i = first + u * step;
+        taken.has[u] = i < end;
+        taken.is_below[u] = i < end && i >= node.columns;
+        taken.column[u] =
+            taken.is_below[u]
+                ? static_cast<std::int64_t>(ctx.load_constant(p.of.rows + node.rows_begin + i - node.columns))
+                : node.first + i;
+      }
+      return taken;
+    }
+    /// Loads z once: x as it is seen, or alpha b.
+    template <class Context>
+    SPTRSV_DEVICE void try_load(Context& ctx, const params& p, std::uint32_t half, const lane_rhs& rhs,
+                                typename flag::reading (&seen)[capacity]) const {
+      SPTRSV_UNROLL
+      for (int u = 0; u < capacity; ++u) {
+        seen[u] = is_below[u] ? p.try_load(ctx, half, rhs, column[u])
+                  : has[u]    ? bit_cast<typename flag::reading>(p.load_b(ctx, column[u], rhs))
+                              : flag::zero();
+      }
+    }
+  };
+
+  /// Multiplies the rows [begin, end) of the panel. `partials`: where the sums of a tile stand among those of
+  /// all tiles; negative if the panel is in one piece. `warp_index`: number of the warp in its team.
+  template <class Context, class Team>
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
+                                  const params& p, const supernode& node, std::int64_t begin,
+                                  std::int64_t end, std::int64_t partials, const memory_type& memory,
+                                  std::uint64_t* arrival, bool* votes) {
+    constexpr int rows_at_once = Team::size;
+    const std::uint32_t half = shared.start.half;
+    const pack_range packs = p.packs_of(shared.sharer);
+    pack_panel<Scalar> part(node.columns, begin, end);
+    part.stride = partials >= 0 ? tile_stride(part.columns) : 0;
+    if (packs.first < packs.end) {  // otherwise nobody waits for the copy
+      copy_part(ctx, team, warp_index, p.panels, node.panel, part, memory.panel, arrival);
+    }
+    const int k = part.columns;
+    const warp_share share(static_cast<int>(simt::ceil_div(k, octet_rows)), Team::size / 32, warp_index);
+    const int pair_of_lane = team.rank() % pack_pairs;
+    column_factors factors(p, node, part, share, team.warp().rank());
+    const int row_of_lane = team.rank() / pack_pairs;
+    const auto take_rows = [&](int base) {
+      return row_batch::take(ctx, p, node, part.skipped + base + row_of_lane, end, Team::size / pack_pairs);
+    };
+    const bool is_one_batch = part.end - part.begin <= rows_at_once;
+    row_batch rows = take_rows(part.begin);
+    typename flag::reading seen[row_batch::capacity];
+    rows.try_load(ctx, p, half, p.rhs_of(packs.first, pair_of_lane), seen);
+    for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
+      const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
+      pair sums[column_factors::capacity] = {};
+      for (int base = part.begin; base < part.end; base += rows_at_once) {
+        const int count = part.end - base < rows_at_once ? part.end - base : rows_at_once;
+        if (!is_one_batch && (pack > packs.first || base > part.begin)) {
+          rows = take_rows(base);
+          rows.try_load(ctx, p, half, rhs, seen);
+        }
+        bool finite = true;
+        SPTRSV_UNROLL
+        for (int u = 0; u < row_batch::capacity; ++u) {
+          if (rows.has[u]) {
+            const pair z =
+                rows.is_below[u] ? p.wait(ctx, half, rhs, rows.column[u], seen[u]) : seen[u].value();
+            finite = finite && is_finite(z);
+            pair_at(memory.pack, row_of_lane + u * (Team::size / pack_pairs), pair_of_lane) = z;
+          }
+        }
+        if (row_of_lane < (4 - count % 4) % 4) {
+          pair_at(memory.pack, count + row_of_lane, pair_of_lane) = pair{};
+        }
+        if (pack == packs.first && base == part.begin) {
+          wait_part(ctx, warp_index, part, arrival);
+        }
+        const bool all_finite = !any_in_team(team, votes, !finite);
+        if (is_one_batch) {  // for the next pack
+          rows.try_load(ctx, p, half, p.rhs_of(pack + packs.step, pair_of_lane), seen);
+        }
+        factors.take_rows(base, count);
+        multiply_octets(ctx, team.warp(), share, factors.octets, count, all_finite, memory.pack, factors,
+                        sums);
+        team.sync();  // z is read before it is written again
+      }
+      sums[0] = add_parts(team, share, memory.products, sums[0]);
+      SPTRSV_UNROLL
+      for (int u = 0; u < column_factors::capacity; ++u) {
+        if (share.part == 0 && factors.column[u] < k) {
+          if (partials >= 0) {
+            p.publish(ctx, half, rhs, p.size + partials + factors.column[u], sums[u]);
+          } else {
+            finish(ctx, p, half, rhs, node.first + factors.column[u], sums[u]);
+          }
+        }
+      }
+    }
+    const std::int64_t handed_over = partials >= 0 ? p.size + partials : node.first;
+    for (int j = team.rank() / pack_pairs; j < k; j += Team::size / pack_pairs) {
+      p.reset(ctx, shared.start, shared.sharer, pair_of_lane, handed_over + j);
+    }
+  }
+};
+
+}  // namespace sptrsv::SPTRSV_ABI::detail::supernodal
