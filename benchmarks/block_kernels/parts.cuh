@@ -89,16 +89,23 @@ class part_runner {
     }
     const sptrsv::dense_view<const scalar> b(b_.data(), system_.triangle.size, 1, 1, system_.triangle.size);
     const sptrsv::dense_view<scalar> x(x_.data(), system_.triangle.size, 1, 1, system_.triangle.size);
-    const block::block_params<scalar, index, index> params{
-        {system_.triangle.size, false, system_.triangle.row_offsets.data(), system_.triangle.columns.data(),
-         numbers_.values(), numbers_.diagonal(), system_.order.rows.data(), storage.buffers(), 1.0, b, x},
-        sums_.data()};
+    const sptrsv::detail::paper_system<scalar, index, index> params{system_.triangle.size,
+                                                                    false,
+                                                                    system_.triangle.row_offsets.data(),
+                                                                    system_.triangle.columns.data(),
+                                                                    numbers_.values(),
+                                                                    numbers_.diagonal(),
+                                                                    system_.order.rows.data(),
+                                                                    storage.buffers(),
+                                                                    1.0,
+                                                                    b,
+                                                                    x};
     const auto launch = [&] {
-      on_.launch<block_agent>(
-          static_cast<std::uint32_t>(step_of_task.size()),
-          {params, steps_there.data(), tasks_there.data(), static_cast<std::int64_t>(steps.size()) - 1,
-           system_.plan.numbers.data(), system_.plan.warps.first.data(), system_.plan.gates.data(),
-           system_.plan.level_offsets.data(), finished.data()});
+      on_.launch<block_agent>(static_cast<std::uint32_t>(step_of_task.size()),
+                              {params, sums_.data(), steps_there.data(), tasks_there.data(),
+                               static_cast<std::int64_t>(steps.size()) - 1, system_.plan.numbers.data(),
+                               system_.plan.warps.first.data(), system_.plan.gates.data(),
+                               system_.plan.level_offsets.data(), finished.data()});
     };
     return microseconds_of(launch);
   }

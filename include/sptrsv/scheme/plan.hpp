@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <sstream>
 #include <string>
 

@@ -51,12 +51,6 @@ inline std::vector<scheme> further_schemes() {
 
 }  // namespace detail::schemes
 
-/// Returns the scheme with the hand-off of the paper.
-inline scheme as_published(scheme s) {
-  s.signal = hand_off::fenced;
-  return s;
-}
-
 /// Returns the schemes of the reduced space, without duplicates and in a fixed order: schemes with few
 /// settings that are not the defaults come first, so that a search that runs out of time has tried all kinds.
 inline std::vector<scheme> reduced_schemes() {
@@ -77,8 +71,10 @@ inline std::vector<scheme> reduced_schemes() {
           add(s);
         }
       }
-      add(as_published(shape));
       scheme s = shape;
+      s.signal = hand_off::fenced;  // as published
+      add(s);
+      s = shape;
       s.grouping = node_grouping::balance;
       add(s);
       s.warps = warp_scheduling::balance;

@@ -53,7 +53,10 @@ struct agent {
     array_of<Scalar, warps_per_block, Columns> parts;
   };
   struct params {
-    block_params<Scalar, Index, Offset> system;
+    paper_system<Scalar, Index, Offset> system;  ///< offsets holds the rows of all parts
+    /// By solve index; column-major, size x right-hand sides: what the squares have added for a row so far.
+    /// Null: there are no squares.
+    Scalar* sums;
     const step* steps;                 ///< by step
     const std::int32_t* step_of_task;  ///< by task
     std::int64_t last_step;            ///< index of the last step
@@ -70,7 +73,7 @@ struct agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    start_block(ctx, shared.start, p.system.whole.buffers.state, p.system.whole.x.columns);
+    start_block(ctx, shared.start, p.system.buffers.state, p.system.x.columns);
     if (ctx.thread_rank() < mask_words) {
       shared.wide[ctx.thread_rank()] = 0;
     }
@@ -105,7 +108,7 @@ struct agent {
     std::int64_t first = s.first_item + (shared.start.block - s.first_task) * s.items_per_task;
     const std::int64_t end = s.first_item + s.items;
     std::int64_t last = end - first > s.items_per_task ? first + s.items_per_task : end;
-    const rows system{p.system, s.offsets, s.has_sums};
+    const rows system{p.system, p.sums, s.offsets, s.has_sums};
     if (s.kind == step_kind::polled) {
       const auto warp = ctx.template group<32>();
       const std::int64_t number = first + warp.index();
@@ -146,7 +149,7 @@ struct agent {
     using flag = value_flag<Scalar>;
     const Index gate = p.gates == nullptr ? Index{-1} : ctx.load_constant(p.gates + warp);
     if (gate >= 0) {
-      simt::wait_until(ctx, p.system.whole.buffers.component(half, 0, static_cast<std::int64_t>(gate)),
+      simt::wait_until(ctx, p.system.buffers.component(half, 0, static_cast<std::int64_t>(gate)),
                        [](typename flag::word w) { return w != flag::pending; });
     }
   }
@@ -158,7 +161,7 @@ struct agent {
   SPTRSV_DEVICE static void take_rows(Context& ctx, shared_storage& shared, const params& p,
                                       const rows& system, std::int64_t first, std::int64_t last) {
     const step& s = shared.work;
-    const Offset* const offsets = p.system.whole.offsets + s.offsets;
+    const Offset* const offsets = p.system.offsets + s.offsets;
     const auto warp = ctx.template group<32>();
     const int groups = 32 / s.lanes;
     const int rank = warp.rank() % s.lanes;
@@ -198,7 +201,7 @@ struct agent {
   template <class Context>
   SPTRSV_DEVICE static void take_wide_rows(Context& ctx, shared_storage& shared, const params& p,
                                            const rows& system, std::int64_t first, std::int64_t last) {
-    const Offset* const offsets = p.system.whole.offsets + shared.work.offsets;
+    const Offset* const offsets = p.system.offsets + shared.work.offsets;
     const auto warp = ctx.template group<32>();
     for (int word = 0; 32 * word < last - first; ++word) {
       for (std::uint32_t left = shared.wide[word]; left != 0; left &= left - 1) {
@@ -249,7 +252,7 @@ struct agent {
                                        std::int64_t rhs, Scalar term) {
     const std::int64_t row =
         numbers < 0 ? item : static_cast<std::int64_t>(ctx.load_constant(p.numbers + numbers + item));
-    Scalar* const sum = p.system.sums + rhs * p.system.whole.size + row;
+    Scalar* const sum = p.sums + rhs * p.system.size + row;
     ctx.store(sum, ctx.load(sum) + term);
   }
 };

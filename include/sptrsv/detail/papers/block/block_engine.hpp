@@ -54,8 +54,8 @@ class block_engine : public paper_engine<Scalar, Index, Offset, Executor> {
   using base = paper_engine<Scalar, Index, Offset, Executor>;
   using base::triangle_;
   using Tuning = typename Policy::tuning;
-  template <int Columns>
-  using agent_of = agent<Tuning, Scalar, Index, Offset, Columns>;
+  using for_one = agent<Tuning, Scalar, Index, Offset, 1>;
+  using for_several = agent<Tuning, Scalar, Index, Offset, Tuning::rhs_per_sweep>;
 
  public:
   struct workspace : double_buffer_storage<Scalar> {
@@ -93,8 +93,10 @@ class block_engine : public paper_engine<Scalar, Index, Offset, Executor> {
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
-    x.columns == 1 ? launch<1>(alpha, b, x, scratch, on)
-                   : launch<Tuning::rhs_per_sweep>(alpha, b, x, scratch, on);
+    this->template launch_solve<for_one, for_several>(
+        alpha, b, x, scratch.buffers(), on, scratch.sums.data(), plan_.steps.data(),
+        plan_.step_of_task.data(), static_cast<std::int64_t>(plan_.steps.size()) - 1, plan_.numbers.data(),
+        plan_.warps.first.data(), plan_.gates.data(), plan_.level_offsets.data(), scratch.finished.data());
   }
 
   void describe(solver_info& info, const Executor& on) const {
@@ -117,7 +119,7 @@ class block_engine : public paper_engine<Scalar, Index, Offset, Executor> {
     if (t.size == 0) {
       return {};
     }
-    const std::int64_t resident = on.template resident_blocks<agent_of<1>>();
+    const std::int64_t resident = on.template resident_blocks<for_one>();
     std::int64_t blocks =
         wanted.blocks > 0 ? wanted.blocks : blocks_by_default<Tuning>(t.size, t.entries(), resident);
     blocks = std::min(blocks, t.size);
@@ -135,23 +137,6 @@ class block_engine : public paper_engine<Scalar, Index, Offset, Executor> {
   /// Returns the number of sums in a workspace: 0 if there are no squares.
   [[nodiscard]] std::size_t sums() const {
     return plan_.blocks > 1 ? static_cast<std::size_t>(checked_product(triangle_.size, this->max_rhs_)) : 0;
-  }
-
-  template <int Columns>
-  void launch(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
-              const Executor& on) const {
-    typename agent_of<Columns>::params p{};
-    p.system.whole = this->system(alpha, b, x, scratch.buffers());
-    p.system.sums = scratch.sums.data();
-    p.steps = plan_.steps.data();
-    p.step_of_task = plan_.step_of_task.data();
-    p.last_step = static_cast<std::int64_t>(plan_.steps.size()) - 1;
-    p.numbers = plan_.numbers.data();
-    p.first_solve_index_of_warp = plan_.warps.first.data();
-    p.gates = plan_.gates.data();
-    p.level_offsets = plan_.level_offsets.data();
-    p.finished = scratch.finished.data();
-    on.template launch<agent_of<Columns>>(this->blocks_, p);
   }
 
   block_plan<Index> plan_;

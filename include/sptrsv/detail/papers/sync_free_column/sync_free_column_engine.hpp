@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
