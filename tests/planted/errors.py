@@ -600,7 +600,7 @@ ERRORS = (
             PARTITIONED + "partitioned_agent.hpp",
             "barrier_.arrive_next();",
             "",
-            within="barrier_.arrive_next();\n    if (writes) {\n      publish(",
+            within="barrier_.arrive_next();\n    if (writes) {\n      flag::publish",
         ),
     ),
     error(

@@ -179,8 +179,10 @@ class partition_solver {
     ctx_.commit_copies();
   }
 
-  /// Solves the warp's slice of a tile: the steps 2 to 6 above, then publish(). `stage`, `in_memory`: the
-  /// packed slice in shared and in global memory.
+  /// Solves the warp's slice of a tile: the steps 2 to 7 above. `stage`, `in_memory`: the packed slice in
+  /// shared and in global memory.
+  /// The function is long because its steps share registers; with a part of it elsewhere the compiler made
+  /// other code for shapes with several right-hand sides.
   SPTRSV_DEVICE void solve_tile(unsigned char* stage, const unsigned char* in_memory, const slice_head& now) {
     const bool live = row_of_lane() < now.rows();
     const slice_offsets offsets = offsets_of(now);
@@ -240,21 +242,16 @@ class partition_solver {
     }
     barrier_.arrive_next();
     if (writes) {
-      publish(solve_index, index, x);
-    }
-  }
-
-  /// Hands on the component of a row: the step 7 above. `index`: the row of x; -1 for a partial row.
-  SPTRSV_DEVICE void publish(std::int32_t solve_index, std::int32_t index, unknown x) {
-    flag::publish(ctx_, flag::address(solved_, solve_index), x);
-    if (index >= 0) {
-      rhs_.store(index, x);
-      if (!is_finite(x)) {
-        p_.buffers.record_nonfinite(ctx_, start_.half, p_.reversed ? p_.size - 1 - index : index);
+      flag::publish(ctx_, flag::address(solved_, solve_index), x);
+      if (index >= 0) {
+        rhs_.store(index, x);
+        if (!is_finite(x)) {
+          p_.buffers.record_nonfinite(ctx_, start_.half, p_.reversed ? p_.size - 1 - index : index);
+        }
       }
-    }
-    if (other_ != nullptr) {
-      flag::reset(ctx_, flag::address(other_, solve_index));
+      if (other_ != nullptr) {
+        flag::reset(ctx_, flag::address(other_, solve_index));
+      }
     }
   }
 
