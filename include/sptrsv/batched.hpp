@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
 
 #include "sptrsv/batch.hpp"
 #include "sptrsv/detail/batched/batched_engine.hpp"

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include "sptrsv/detail/factors/analyze_both.hpp"
 #include "sptrsv/detail/factors/factor_operations.hpp"

@@ -3,14 +3,12 @@
 // functions that make one are in sptrsv/incomplete_lu.hpp and sptrsv/incomplete_cholesky.hpp.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "sptrsv/detail/incomplete/device_engine.hpp"
 #include "sptrsv/detail/incomplete/filled_matrix.hpp"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "sptrsv/detail/factors/analyze_both.hpp"
 #include "sptrsv/detail/factors/stored_diagonal.hpp"

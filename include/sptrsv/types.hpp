@@ -2,7 +2,6 @@
 // Types that all other headers use: enumerations, and non-owning views of dense vectors.
 #pragma once
 
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>

@@ -2,7 +2,6 @@
 // A copy of a pattern in host memory.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"

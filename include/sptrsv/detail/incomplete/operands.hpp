@@ -83,10 +83,6 @@ struct place_entries {
   eliminated_rows<Index, Offset> to;
 
   template <class Context>
-  SPTRSV_DEVICE bool hold(Context&) const {
-    return true;
-  }
-  template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
     const Index row = ctx.load_constant(to.rows + r);
     const auto slot = static_cast<Offset>(static_cast<Offset>(e) - ctx.load_constant(to.row_offsets + r));
@@ -224,10 +220,6 @@ struct place_operands {
   std::uint64_t* long_count;      ///< of long steps; null: no step can be long
   Offset* long_steps;             ///< in any order
 
-  template <class Context>
-  SPTRSV_DEVICE bool hold(Context&) const {
-    return true;
-  }
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
     if (!steps.is_step(ctx, r, e)) {

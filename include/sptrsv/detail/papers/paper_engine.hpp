@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
