@@ -35,7 +35,12 @@ def main() -> int:
         done = subprocess.run(check, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
             print(f"{' '.join(map(str, command))}\n{done.stdout}", flush=True)
-        return done.returncode == 0
+            return False
+        # Without this header, the name of the inline namespace would be that of its macro.
+        if "sptrsv/version.hpp" not in depfile.read_text(encoding="utf-8"):
+            print(f"{header} does not include sptrsv/version.hpp", flush=True)
+            return False
+        return True
 
     with ThreadPoolExecutor(arguments.jobs) as pool:
         good = list(pool.map(compile_one, headers))

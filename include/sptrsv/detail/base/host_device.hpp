@@ -2,6 +2,8 @@
 // What the compiler is told of functions and loops in device code. Without nvcc they are ordinary ones.
 #pragma once
 
+#include "sptrsv/version.hpp"
+
 #ifdef __CUDACC__
 #define SPTRSV_DEVICE __device__ __forceinline__
 #define SPTRSV_HOST_DEVICE __host__ __device__ __forceinline__
