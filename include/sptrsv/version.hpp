@@ -28,3 +28,8 @@ inline constexpr int version_patch = SPTRSV_VERSION_PATCH;
 
 }  // namespace sptrsv
 #endif
+
+// C++17 has no short form that reopens an inline namespace and says so again.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Winline-namespace-reopened-noninline"
+#endif

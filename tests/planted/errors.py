@@ -1369,7 +1369,7 @@ ERRORS = (
         "warps skip long steps",
         "order",
         "incomplete",
-        Edit(INCOMPLETE + "operands.hpp", "i += ctx.grid_blocks() * block_warps", "i += 2 * ctx.grid_blocks() * block_warps"),
+        Edit(INCOMPLETE + "operands.hpp", "i += ctx.grid_blocks()", "i += 2 * ctx.grid_blocks()"),
     ),
     error(
         "a step of a factorisation does not wait for its operands",

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/detail/papers/scheme/grouping.hpp"
 #include "sptrsv/detail/papers/scheme/model.hpp"

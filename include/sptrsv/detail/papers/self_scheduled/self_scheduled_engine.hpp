@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
+#include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/detail/papers/self_scheduled/self_scheduled_agent.hpp"
 #include "sptrsv/policy/orientation.hpp"

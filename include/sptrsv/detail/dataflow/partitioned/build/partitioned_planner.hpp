@@ -47,10 +47,10 @@ struct plan_settings {
                        0,
                        chosen.tiles,
                        std::min(Tuning::partitioned_max_bytes, max_packed_bytes<Scalar>)};
-    shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
+    shapes_of<Tuning>::type::for_each([&](auto of, int index) {
       if (index == chosen.shape_index) {
-        using layout = shared_layout<Scalar, decltype(shape)>;
-        made.shape = values_of<decltype(shape)>();
+        using layout = shared_layout<Scalar, decltype(of)>;
+        made.shape = values_of<decltype(of)>();
         made.warp_groups = layout::warp_groups;
         made.x_ring_size = layout::x_ring_size(Tuning::partitioned_x_ring_size);
       }
