@@ -48,7 +48,7 @@ SPTRSV_TEST_P(device_memory_for_a_host_policy, but_managed_memory_is_not) {
   EXPECT_EQ(std::vector<double>(shared, shared + 3), this->solve(solver, b));
   gpu_target gpu;
   const auto a = gpu.upload(this->make(patterns::chain(3), {}).by_rows);
-  auto on_gpu = analyze(policy::sync_free_warp{}, a, {}, gpu.stream());
+  auto on_gpu = sptrsv::analyze(policy::sync_free_warp{}, a, {}, gpu.stream());
   on_gpu.solve(both, both, gpu.stream());
   SPTRSV_CUDA_CHECK(cudaStreamSynchronize(gpu.stream()));
   SPTRSV_CUDA_CHECK(cudaFree(shared));
