@@ -74,12 +74,14 @@ install_missing() {
 }
 
 # configure PRESET ARGUMENTS...: configures build/PRESET, with Ninja where it is installed. A build folder keeps its
-# generator. ARGUMENTS are those of CMake.
+# generator. ARGUMENTS are those of CMake. A run that repeats everything (SPTRSV_REPEAT=1) has the nightly tests, too.
 configure() {
   if [ -z "${CMAKE_GENERATOR:-}" ] && has_command ninja; then
     export CMAKE_GENERATOR=Ninja
   fi
-  cmake -S "$root" --preset "$@"
+  local nightly=OFF
+  [ "${SPTRSV_REPEAT:-}" != 1 ] || nightly=ON
+  cmake -S "$root" --preset "$1" -D SPTRSV_NIGHTLY_TESTS=$nightly "${@:2}"
 }
 
 # compile PRESET TARGETS...: compiles the targets (without any: all) in build/PRESET and shows the progress.
