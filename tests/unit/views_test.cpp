@@ -33,6 +33,12 @@ static_assert(!std::is_convertible_v<dense_view<float>, dense_view<const double>
 static_assert(std::is_convertible_v<span<double>, dense_view<const double>>);
 static_assert(std::is_convertible_v<buffer<double>&, dense_view<double>>);
 static_assert(std::is_convertible_v<const buffer<double>&, dense_view<const double>>);
+// A temporary that owns its values is taken for constants only.
+static_assert(std::is_convertible_v<std::vector<double>, span<const double>>);
+static_assert(!std::is_convertible_v<std::vector<double>, span<double>>);
+static_assert(!std::is_convertible_v<std::vector<double>, dense_view<double>>);
+static_assert(!std::is_convertible_v<buffer<double>, dense_view<double>>);
+static_assert(!std::is_copy_constructible_v<memory_resource>);
 
 TEST(Span, ViewsContainersAndRanges) {
   std::vector<int> v{1, 2, 3};
