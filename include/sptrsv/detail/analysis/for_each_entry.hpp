@@ -74,7 +74,7 @@ SPTRSV_DEVICE void majors_of(Context& ctx, const Warp& warp, const Offset* offse
   }
 }
 
-/// Whether a body has a condition.
+/// True if `Body` has a function hold(ctx), which says whether there is anything to do.
 template <class Body, class Context, class = void>
 inline constexpr bool has_condition = false;
 template <class Body, class Context>

@@ -33,7 +33,7 @@ namespace sptrsv::SPTRSV_ABI::detail {
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class engine;
 
-/// Whether an engine has the optional function first_grown_index().
+/// True if `Engine` has the optional function first_grown_index().
 template <class Engine, class Executor, class = void>
 inline constexpr bool knows_growth = false;
 template <class Engine, class Executor>

@@ -53,7 +53,8 @@ struct received_row {
 /// The messages that a PE sends and receives in one solve.
 template <class Offset>
 struct message_plan {
-  /// Of one right-hand side in a buffer: those of blocks of this PE, then received ones.
+  /// Number of values that a buffer holds for each right-hand side: first the values of this PE's own blocks,
+  /// then those that it receives.
   std::int64_t values = 0;
   std::vector<std::int64_t> received;  ///< indices of what others send
   std::vector<std::int64_t> row_at;    ///< by column: its row here, or -1 - the number of a guest

@@ -16,7 +16,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
-/// What a solve reads and writes: op(T) x = alpha b.
+/// The operands of a solve of op(T) x = alpha b, apart from the matrix.
 template <class Scalar>
 struct host_operands {
   Scalar alpha;

@@ -104,7 +104,7 @@ SPTRSV_HOST_DEVICE Scalar boosted_pivot(const pivot_rule<Scalar>& rule, Scalar v
   }
 }
 
-/// What the last factorisation met.
+/// The report of the last factorisation: its first breakdown, and how many pivots it replaced.
 struct findings {
   std::int64_t first_breakdown = -1;  ///< number of the first breakdown (see there); -1: there is none
   std::int64_t boosted_pivots = 0;    ///< pivots that were replaced

@@ -135,7 +135,8 @@ struct find_operands {
     Offset row_begin;  ///< of the row that it is a part of
   };
 
-  /// What row r does with row k.
+  /// The elimination of entry (r, k): row r subtracts a multiple of row k (lu), or computes l_rk from row k
+  /// (cholesky). The entries in the columns that both parts share are its operands.
   struct step {
     Index slot;    ///< of entry (r, k) in row r
     Index k;       ///< solve index of row k
@@ -143,7 +144,7 @@ struct find_operands {
     range own;     ///< the part of row r
     range other;   ///< the part of row k
 
-    /// Returns the number of entries of the shorter part, each of which is searched in the other one.
+    /// Returns the number of entries of the shorter part. visit() searches the longer part for each of them.
     [[nodiscard]] SPTRSV_HOST_DEVICE Offset length() const {
       const Offset a = own.end - own.begin;
       const Offset b = other.end - other.begin;

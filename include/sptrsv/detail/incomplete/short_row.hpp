@@ -88,7 +88,7 @@ class short_row : operand_batches<Method, Scalar, Index, Offset, Lanes> {
   /// complete. Where rows share a warp the stores take longer than they save.
   static constexpr bool publishes_early = !is_lu && Lanes == 32;
 
-  /// What a step uses.
+  /// The operands of a step of a row in registers.
   struct step_operands {
     int pivot;               ///< number of the operand that is the pivot, or its reciprocal
     std::uint32_t used;      ///< operands that must be known, one bit for each

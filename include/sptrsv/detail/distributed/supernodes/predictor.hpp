@@ -35,7 +35,7 @@ struct machine_costs {
 /// By receiver: whether a PE sends values to it by puts.
 using put_targets = std::vector<char>;
 
-/// Which PEs send values to which others by puts.
+/// The pairs of PEs of which the first sends values to the second by puts.
 struct put_pairs {
   std::vector<put_targets> of;  ///< by sender
 

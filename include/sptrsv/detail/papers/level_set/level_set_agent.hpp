@@ -24,7 +24,7 @@ struct solve_state {
   std::uint32_t status_flag;     ///< for questions of status(), see simt::any_of
 };
 
-/// What the kernels of a solve hand on.
+/// The arrays through which the kernels of a solve pass values to later kernels.
 template <class Scalar>
 struct level_buffers {
   Scalar* x;  ///< alpha b, then the solution; by solve index; column-major, size x right-hand sides

@@ -61,7 +61,7 @@ struct merged_view {
   }
 };
 
-/// What is summed over the supernodes of ranges.
+/// The quantities of supernodes that are summed up for each range.
 enum piece_sum { sum_of_pieces, sum_of_rows, sum_of_entries, piece_sums };
 
 /// Sums up one thing in the ranges before each range, in a scan. Runs once per range and once for the end.

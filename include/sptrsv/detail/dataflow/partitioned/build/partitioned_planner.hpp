@@ -27,7 +27,8 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
-/// What is decided before the rows are laid out.
+/// The shape of the kernel and the partitions of the rows. The planner gets them from the choice among shapes
+/// and then lays out the rows.
 struct plan_settings {
   shape_values shape;
   int warp_groups;  ///< of a block
