@@ -134,6 +134,7 @@ class measurement {
         c.row.update.push_back(c.where().batch([&] { c.update_values(); }, 5));
       }
       const sptrsv::solver_info info = c.info();
+      c.row.plan = info.plan;
       c.row.kernels.clear();
       c.row.kernel_levels.clear();
       c.row.kernel_partitions.clear();

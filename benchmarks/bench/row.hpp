@@ -105,6 +105,7 @@ struct result_row {
   std::string storage;  ///< of the matrix: "csr" or "csc"
   row_status status = row_status::ok;
   std::string message;
+  std::string plan;  ///< solver_info::plan
   std::vector<std::string> kernels;
   std::vector<std::int64_t> kernel_levels;      ///< by kernel: kernel_info::levels
   std::vector<std::int64_t> kernel_partitions;  ///< by kernel: kernel_info::partitions
@@ -181,6 +182,7 @@ inline json_text result_row::json(const environment& where) const {
       .add("storage", storage)
       .add("status", name_of(status))
       .add("message", message)
+      .add("plan", if_ready(plan))
       .add("kernels", if_ready(kernels))
       .add("kernel_levels", if_ready(kernel_levels))
       .add("kernel_partitions", if_ready(kernel_partitions))

@@ -107,6 +107,7 @@ class Row:
     error_bound: float | None
     storage: Literal["csr", "csc"] = "csr"  # format of the matrix; not part of the problem
     kernel_levels: list[int] | None = None  # levels in whose order each kernel solves; 0: the order of substitution
+    plan: str | None = None  # the choice of the analysis, with its predictions
     kernel_partitions: list[int] | None = None  # of each kernel: partitions of the rows, or supernodes
 
     @property
@@ -184,7 +185,7 @@ MAY_BE_ZERO = {
     "sm_count",
     "l2_bytes",
 }
-MAY_BE_EMPTY = {"message", "kind"}
+MAY_BE_EMPTY = {"message", "kind", "plan"}
 
 
 def parse_results(data: object) -> Results:
