@@ -47,7 +47,7 @@ class analysis : public on_target<Types> {
       }
       const auto built =
           detail::build_with_levels(detail::pattern_of(detail::view_of(there)), std::array{form}, {32, 40},
-                                    true, on, this->where.resource());
+                                    40, true, on, this->where.resource());
       const auto& both = built[0];
       EXPECT_EQ(this->where.download(both.triangle.row_offsets), expected.row_offsets) << p.name;
       EXPECT_EQ(this->where.download(both.triangle.columns), expected.columns) << p.name;

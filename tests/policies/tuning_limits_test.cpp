@@ -71,6 +71,9 @@ struct largest_block : largest<experimental::block_tuning> {
 struct smallest_dataflow : smallest<experimental::dataflow_tuning> {
   static constexpr int max_rhs_lanes = 1;
   static constexpr int longest_row = 4;
+  static constexpr int partial_row = 4;
+  static constexpr int wide_longest_row = 4;
+  static constexpr int wide_partial_row = 4;
   static constexpr int gate_levels = 0;
   static constexpr std::int64_t length_scope = 1;
   static constexpr experimental::partitioned_shape partitioned_shapes[] = {{1, 32, 2, 2, 1, false, 1, 1},
@@ -82,6 +85,9 @@ struct smallest_dataflow : smallest<experimental::dataflow_tuning> {
 struct largest_dataflow : largest<experimental::dataflow_tuning> {
   static constexpr int max_rhs_lanes = 32;
   static constexpr int longest_row = 2047;
+  static constexpr int partial_row = 2047;
+  static constexpr int wide_longest_row = 2047;
+  static constexpr int wide_partial_row = 2047;
   static constexpr int gate_levels = 1 << 20;
   static constexpr experimental::partitioned_shape partitioned_shapes[] = {{1, 32, 15, 12, 8, true, 8, 1},
                                                                            {32, 128, 2, 6, 3, false, 4, 1}};

@@ -75,9 +75,16 @@ struct dataflow_tuning {
   static constexpr std::int64_t wide_level = 10'000;
   /// The other condition: the number of entries times `max_rhs` is more than this.
   static constexpr std::int64_t wide_gathers = 10'000'000;
-  /// Largest number of entries of a row, 4 to 2047: longer rows are split into partial rows, if one of them
-  /// is longer by more than half. All paths but single_block.
-  static constexpr int longest_row = 32;
+  /// Rows with more entries than this, 4 to 2047, are split into partial rows. All paths but single_block.
+  static constexpr int longest_row = 12;
+  /// Entries of a partial row: 4 to `longest_row`.
+  static constexpr int partial_row = 8;
+  /// The two constants above for wide levels where many rows would be split: those of `wide_split_level` rows
+  /// on average, and at least `wide_split_share` of all rows.
+  static constexpr int wide_longest_row = 48;
+  static constexpr int wide_partial_row = 32;
+  static constexpr std::int64_t wide_split_level = 300;
+  static constexpr double wide_split_share = 0.3;
   /// Rows of a level are sorted by length within sections of the system that have at least this many rows of
   /// a level on average.
   static constexpr std::int64_t length_scope = 4096;
@@ -85,6 +92,8 @@ struct dataflow_tuning {
   /// rows on average, and there are few levels or rows have several entries: its rows are then put in order
   /// while the device predicts the times of the partitioned path.
   static constexpr std::int64_t wide_enough_for_rows = 750;
+  /// The path is taken without a prediction of others if there are at most so many levels, which are as wide.
+  static constexpr std::int64_t flat_levels = 4;
   /// A warp first polls one component of this many levels before its own, the gate; 0: no gates.
   static constexpr int gate_levels = 6;
   /// If rows do not need each other and there are more than this many, a thread has four of them.
@@ -115,6 +124,9 @@ struct dataflow_tuning {
   static constexpr double single_block_rows_per_level = 4;
   /// Predicted time of a solve in addition to its tiles.
   static constexpr double single_block_launch_ns = 5000;
+  /// The path is chosen if its predicted time is at most this share of the predicted time of a single
+  /// partition, which several partitions and shorter rows make faster.
+  static constexpr double single_block_gain = 0.65;
   ///@}
 
   /// @name The partitioned path
@@ -149,6 +161,9 @@ struct dataflow_tuning {
   static constexpr double partitioned_boxes_factor = 1.3;
   /// Components in the x ring buffer, at most: a power of two, at most 32,768.
   static constexpr int partitioned_x_ring_size = 4096;
+  /// The path is preferred to row_per_thread if this share of its predicted time is less: its predictions
+  /// exceed measured times by more.
+  static constexpr double partitioned_gain = 0.9;
   /// Bytes of the packed slices, at most.
   static constexpr std::int64_t partitioned_max_bytes = std::int64_t{1} << 35;
   /// The analysis tries fewer plans for systems with more entries than this.
@@ -184,7 +199,10 @@ struct dataflow_tuning {
   /// A system that is rewritten by levels is taken if its predicted time is less than this share of the
   /// predicted time of the system as it is. No system under this share was solved more slowly.
   static constexpr double rewritten_gain = 0.98;
-  /// The same if the system takes the row_per_thread path without being rewritten.
+  /// Nanoseconds that a system that is rewritten by levels must save on other paths than row_per_thread, at
+  /// least.
+  static constexpr double rewritten_saving_ns = 1200;
+  /// The share if the system takes the row_per_thread path without being rewritten.
   static constexpr double rewritten_gain_over_row_per_thread = 0.9;
   /// The same if the rewritten system takes the row_per_thread path, but not the system as it is: the model
   /// predicts shorter times for this path.

@@ -16,7 +16,10 @@ struct dataflow : subject<policy::dataflow> {
 /// for a row; short rows are already split.
 struct small_groups : experimental::dataflow_tuning {
   static constexpr int block_threads = 32;
-  static constexpr int longest_row = 5;
+  static constexpr int longest_row = 7;
+  static constexpr int partial_row = 5;
+  static constexpr int wide_longest_row = 7;
+  static constexpr int wide_partial_row = 5;
   static constexpr int entries_at_once = 2;
   static constexpr int rhs_per_sweep = 2;
   static constexpr int rhs_lane_entries = 0;

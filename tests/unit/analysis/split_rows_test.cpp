@@ -95,7 +95,8 @@ class SplitRows : public on_target<Types> {
     }
     const host_rows before = to_host(triangle, in_order);
     const std::int64_t longest = triangle.longest_row;
-    const auto split = detail::split_long_rows(triangle, most, this->where.on(), this->where.resource());
+    const auto split =
+        detail::split_long_rows(triangle, {most, most}, this->where.on(), this->where.resource());
     ASSERT_EQ(split.substitution_indices.size() == 0, longest <= most)
         << "substitution indices where there are partial rows";
     if (longest <= most) {
@@ -200,7 +201,8 @@ TYPED_TEST(SplitRows, AreHardlyEverLongerThanAsked) {
     auto triangle = detail::build_on_device(detail::pattern_of(detail::view_of(there)),
                                             detail::triangle_form(system_options{}, false), this->where.on(),
                                             this->where.resource());
-    const auto split = detail::split_long_rows(triangle, most, this->where.on(), this->where.resource());
+    const auto split =
+        detail::split_long_rows(triangle, {most, most}, this->where.on(), this->where.resource());
     const auto offsets = this->where.download(split.triangle.row_offsets);
     const std::int64_t left = static_cast<std::int64_t>(offsets.back() - offsets[offsets.size() - 2]);
     const std::int64_t q = length / most;
@@ -226,7 +228,7 @@ TEST(SplitRowsOfNarrowTypes, AreRefusedIfTheTypesCannotCountThem) {
     t.row_offsets = where.upload(offsets);
     t.columns = where.upload(columns);
     t.sources = where.upload(columns);
-    return failure::of([&] { detail::split_long_rows(t, 32, where.on(), where.resource()); });
+    return failure::of([&] { detail::split_long_rows(t, {32, 32}, where.on(), where.resource()); });
   };
   EXPECT_FALSE(split(32000, 3000).has_value());
   for (const auto& [size, length] :

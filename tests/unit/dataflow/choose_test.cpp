@@ -18,7 +18,8 @@ using policy::dataflow_path;
 constexpr double never = std::numeric_limits<double>::infinity();
 
 path_choice<dataflow_path> choice(dataflow_path wanted = dataflow_path::automatic, time_limits limits = {}) {
-  return {wanted, limits, experimental::dataflow_tuning::hybrid_gain};
+  using tuning = experimental::dataflow_tuning;
+  return {wanted, limits, tuning::hybrid_gain, tuning::single_block_gain, tuning::partitioned_gain};
 }
 
 /// A system with the times that were predicted for it, in nanoseconds, and the path that it takes.
@@ -35,7 +36,7 @@ TEST(PathChoice, TakesThePathOfRecordedSystems) {
        {16641, 11222, never, never, never},
        dataflow_path::partitioned},
       {"aig_adder, upper", {4476, never, never, never, never}, dataflow_path::row_per_thread},
-      {"bcspwr09, lower", {9094, 9230, never, never, never}, dataflow_path::row_per_thread},
+      {"bcspwr09, lower", {9094, 9230, never, never, never}, dataflow_path::partitioned},
       {"bcspwr09, lower, 8 right-hand sides",
        {10896, 16746, never, never, never},
        dataflow_path::row_per_thread},
@@ -64,9 +65,9 @@ TEST(PathChoice, IsEmptyIfThePathThatIsAskedForCannotSolveTheSystem) {
   EXPECT_EQ(choice(dataflow_path::partitioned)({1, never, never, never, never}), std::nullopt);
 }
 
-TEST(PathChoice, TakesSingleBlockUpToTheTimeOfOnePartition) {
-  EXPECT_EQ(choice()({1, 1, 50, never, 50}), dataflow_path::single_block);
-  EXPECT_NE(choice()({1, 1, 51, never, 50}), dataflow_path::single_block);
+TEST(PathChoice, TakesSingleBlockUpToAShareOfTheTimeOfOnePartition) {
+  EXPECT_EQ(choice()({1, 1, 65, never, 100}), dataflow_path::single_block);
+  EXPECT_NE(choice()({1, 1, 66, never, 100}), dataflow_path::single_block);
 }
 
 TEST(PathChoice, TakesHybridIfItSavesATenth) {

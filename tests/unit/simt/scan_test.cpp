@@ -18,6 +18,7 @@ namespace {
 /// Replaces each count by the sum of the counts before it.
 struct sum_in_place {
   std::int64_t* values;
+  std::int64_t* largest;
 
   struct item {
     std::int64_t count;
@@ -30,6 +31,13 @@ struct sum_in_place {
   void store(Context& ctx, std::int64_t i, const item& own, std::int64_t before) const {
     EXPECT_EQ(own.count, ctx.load(values + i));
     ctx.store(values + i, before);
+  }
+  template <class Context, class Warp>
+  void finish(Context& ctx, const Warp& warp, const item& own) const {
+    const std::int64_t of_warp = detail::simt::reduce(warp, own.count, 32, detail::simt::maximum{});
+    if (warp.rank() == 0) {
+      ctx.atomic_max(largest, of_warp);
+    }
   }
 };
 
@@ -47,7 +55,7 @@ class Scan : public ::testing::Test {
     }
     const auto there = where.upload(counts);
     const auto largest = where.upload(std::vector<std::int64_t>{0});
-    words.scan(where.on(), static_cast<std::int64_t>(size), sum_in_place{there.data()}, largest.data());
+    words.scan(where.on(), static_cast<std::int64_t>(size), sum_in_place{there.data(), largest.data()});
     const std::int64_t greatest = *std::max_element(counts.begin(), counts.end());
     std::exclusive_scan(counts.begin(), counts.end(), counts.begin(), std::int64_t{0});
     EXPECT_EQ(where.download(there), counts);

@@ -185,7 +185,7 @@ struct finish_rows {
   std::int64_t size;
   bool reversed;
   report* found;
-  std::int64_t longest_row;  ///< longer rows are long, see split_long_rows(); 0: nothing is counted
+  split_limits limits;  ///< of the rows whose partial rows are counted; `part` 0: none
 
   template <class Context>
   SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t r) const {
@@ -199,11 +199,26 @@ struct finish_rows {
       ctx.store(row_offsets + size, static_cast<Offset>(before + own.count));
       ctx.store(&found->entries, before + own.count);
     }
-    if (longest_row > 0 && own.count > longest_row) {
-      ctx.reduce_add(&found->partial_rows, partial_rows_of(own.count, longest_row));
-    }
     if (diagonal_sources != nullptr && ctx.load_constant(diagonal_sources + r) == Offset{-1}) {
       ctx.atomic_min(&found->diagonal, reversed ? size - 1 - r : r);
+    }
+  }
+  /// Counts the partial rows, and finds the longest row. Few warps update a word, because updates of one word
+  /// are served one after the other.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void finish(Context& ctx, const Warp& warp, const simt::counted& own) const {
+    const std::int64_t longest = simt::reduce(warp, own.count, 32, simt::maximum{});
+    if (warp.rank() == 0 && ctx.load_relaxed(&found->longest_row) < longest) {
+      ctx.atomic_max(&found->longest_row, longest);
+    }
+    if (limits.part == 0 || longest <= limits.whole) {
+      return;
+    }
+    const std::int64_t parts = simt::reduce(warp, limits.partial_rows_of(own.count), 32, simt::plus{});
+    const std::uint32_t split = warp.ballot(own.count > limits.whole);
+    if (warp.rank() == 0) {
+      ctx.reduce_add(&found->partial_rows, parts);
+      ctx.reduce_add(&found->split_rows, std::int64_t{simt::bit_count(split)});
     }
   }
 };

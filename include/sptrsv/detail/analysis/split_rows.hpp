@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits long rows. A row with more than max_entries entries hands its first entries to partial rows of
-// max_entries entries each and keeps one entry per partial row, with factor -1. This repeats until rows are
-// short enough.
+// Splits long rows. A long row hands its first entries to partial rows of equal length and keeps one entry
+// per partial row, with factor -1. This repeats until rows are short enough.
 //
 // A partial row has no right-hand side, no component of x and a unit pivot: its value is minus the sum of its
 // products. This way many warps share the work of a row that would keep one warp busy for long.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -28,12 +28,12 @@ struct split_triangle {
 
 namespace split_kernels {
 
-using triangle_kernels::partial_rows_of;
+using triangle_kernels::split_limits;
 
 /// Maps the rows before the split to the rows after it.
 template <class Index, class Offset>
 struct cut {
-  std::int64_t max_entries;   ///< largest number of entries of a partial row
+  split_limits limits;
   const Offset* old_offsets;  ///< by old row
   const Index* parts_before;  ///< by old row: number of partial rows of the rows before it
   const Offset* new_offsets;  ///< by new row
@@ -47,7 +47,7 @@ struct cut {
   template <class Context>
   SPTRSV_DEVICE std::int64_t new_row(Context& ctx, std::int64_t row) const {
     return row + static_cast<std::int64_t>(ctx.load_constant(parts_before + row)) +
-           partial_rows_of(length(ctx, row), max_entries);
+           limits.partial_rows_of(length(ctx, row));
   }
 };
 
@@ -55,7 +55,7 @@ struct cut {
 template <class Index, class Offset>
 struct count_partial_rows {
   std::int64_t size;
-  std::int64_t max_entries;
+  split_limits limits;
   const Offset* offsets;
   Index* parts;  ///< output: number of the partial rows of all rows
 
@@ -63,7 +63,7 @@ struct count_partial_rows {
   SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t row) const {
     const auto length =
         static_cast<std::int64_t>(ctx.load_constant(offsets + row + 1) - ctx.load_constant(offsets + row));
-    return {partial_rows_of(length, max_entries)};
+    return {limits.partial_rows_of(length)};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const simt::counted& own,
@@ -81,7 +81,7 @@ struct count_partial_rows {
 template <class Index, class Offset>
 struct make_rows {
   std::int64_t size;
-  std::int64_t max_entries;
+  split_limits limits;
   const Offset* old_offsets;              ///< by old row
   const Index* old_substitution_indices;  ///< by old row; null: a row is its substitution index
   const Offset* old_pivots;               ///< by old row; null: the diagonal is unit
@@ -102,7 +102,7 @@ struct make_rows {
   SPTRSV_DEVICE old_row load(Context& ctx, std::int64_t row) const {
     const Offset begin = ctx.load_constant(old_offsets + row);
     const Offset end = ctx.load_constant(old_offsets + row + 1);
-    return {partial_rows_of(static_cast<std::int64_t>(end - begin), max_entries), begin, end};
+    return {limits.partial_rows_of(static_cast<std::int64_t>(end - begin)), begin, end};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const old_row& own, std::int64_t before) const {
@@ -110,9 +110,9 @@ struct make_rows {
     const std::int64_t first = row + before;  // the first new row
     const std::int64_t to = first + own.count;
     const std::int64_t first_entry = static_cast<std::int64_t>(own.begin) + before;
-    const std::int64_t own_entries = first_entry + own.count * max_entries;
+    const std::int64_t own_entries = first_entry + own.count * limits.part;
     for (std::int64_t part = 0; part < own.count; ++part) {
-      ctx.store(offsets + first + part, static_cast<Offset>(first_entry + part * max_entries));
+      ctx.store(offsets + first + part, static_cast<Offset>(first_entry + part * limits.part));
       ctx.store(substitution_indices + first + part, Index{-1});
       if (old_pivots != nullptr) {
         ctx.store(pivots + first + part, Offset{-1});
@@ -147,11 +147,11 @@ struct move_entries {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
     const std::int64_t k = e - static_cast<std::int64_t>(ctx.load_constant(c.old_offsets + row));
-    const std::int64_t parts = partial_rows_of(c.length(ctx, row), c.max_entries);
+    const std::int64_t parts = c.limits.partial_rows_of(c.length(ctx, row));
     const std::int64_t own = c.new_row(ctx, row);
-    const bool handed_over = k < parts * c.max_entries;
-    const std::int64_t to = handed_over ? own - parts + k / c.max_entries : own;
-    const std::int64_t at = handed_over ? k % c.max_entries : parts + k - parts * c.max_entries;
+    const bool handed_over = k < parts * c.limits.part;
+    const std::int64_t to = handed_over ? own - parts + k / c.limits.part : own;
+    const std::int64_t at = handed_over ? k % c.limits.part : parts + k - parts * c.limits.part;
     const std::int64_t slot = static_cast<std::int64_t>(ctx.load_constant(c.new_offsets + to)) + at;
     ctx.store(columns + slot, static_cast<Index>(c.new_row(
                                   ctx, static_cast<std::int64_t>(ctx.load_constant(old_columns + e)))));
@@ -165,21 +165,21 @@ struct move_entries {
 /// Synchronises.
 template <class Index, class Offset, class Executor>
 split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t,
-                                         const buffer<Index>& substitution_indices, std::int64_t max_entries,
-                                         const Executor& on, const analysis_memory& memory) {
+                                         const buffer<Index>& substitution_indices,
+                                         const triangle_kernels::split_limits& limits, const Executor& on,
+                                         const analysis_memory& memory) {
   const auto expect_countable = [](std::int64_t rows, std::int64_t entries) {
     SPTRSV_EXPECTS(rows <= max_count<Index> && entries <= max_count<Offset>, errc::unsupported,
                    "splitting long rows adds rows: " + std::to_string(rows) + " rows and " +
                        std::to_string(entries) + " entries do not fit the index and offset types");
   };
-  expect_countable(t.entries() / max_entries, t.entries());  // the scan must not overflow
+  expect_countable(t.entries() / limits.part, t.entries());  // the scan must not overflow
   const auto parts_before = make_buffer<Index>(t.size, on, memory.scratch);
   auto added = static_cast<Index>(t.partial_rows);
-  if (t.partial_rows < 0) {
+  if (!(t.counted == limits)) {
     const auto parts = make_buffer<Index>(1, on, memory.scratch);
     scan(on, t.size,
-         split_kernels::count_partial_rows<Index, Offset>{t.size, max_entries, t.row_offsets.data(),
-                                                          parts.data()},
+         split_kernels::count_partial_rows<Index, Offset>{t.size, limits, t.row_offsets.data(), parts.data()},
          memory);
     on.download(&added, parts.data(), sizeof(added));
   }
@@ -198,7 +198,7 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   made.substitution_indices = make_buffer<Index>(n.size, on, memory.kept);
   split_kernels::make_rows<Index, Offset> rows{};
   rows.size = t.size;
-  rows.max_entries = max_entries;
+  rows.limits = limits;
   rows.old_offsets = t.row_offsets.data();
   rows.old_substitution_indices = substitution_indices.data();
   rows.old_pivots = t.diagonal_sources.data();
@@ -212,32 +212,34 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   triangle_kernels::for_each_entry(
       on, t.row_offsets.data(), t.size, t.entries(),
       split_kernels::move_entries<Index, Offset>{
-          {max_entries, t.row_offsets.data(), parts_before.data(), n.row_offsets.data()},
+          {limits, t.row_offsets.data(), parts_before.data(), n.row_offsets.data()},
           t.columns.data(),
           t.sources.data(),
           n.columns.data(),
           n.sources.data()});
   // A row with many partial rows keeps as many entries for them and may still be long.
-  n.longest_row = t.longest_row < max_entries * (max_entries - 1)
-                      ? max_entries
-                      : t.longest_row / max_entries + max_entries - 1;
+  n.longest_row =
+      std::max(std::min(t.longest_row, limits.whole), t.longest_row < limits.part * (limits.part - 1)
+                                                          ? 2 * limits.part - 3
+                                                          : t.longest_row / limits.part + limits.part - 1);
   return made;
 }
 
-/// Splits long rows until none has more than 2 * max_entries - 3 entries; max_entries >= 4. Partial rows have
-/// max_entries entries. A row of q * max_entries + r entries with q + r > max_entries keeps q + r entries:
-/// another round only for such rows would cost more than it saves. Moves from `triangle` if no row is long.
-/// Synchronises.
+/// Splits rows of more than `limits.whole` entries, until none has more than the larger one of `limits.whole`
+/// and 2 * limits.part - 3 entries. A row of q * limits.part + r entries with q + r > limits.part keeps q + r
+/// entries: another round only for such rows would cost more than it saves. Moves from `triangle` if no row
+/// is long. Synchronises.
 template <class Index, class Offset, class Executor>
 split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>& triangle,
-                                              std::int64_t max_entries, const Executor& on,
-                                              const analysis_memory& memory) {
-  if (triangle.longest_row <= max_entries) {
+                                              const triangle_kernels::split_limits& limits,
+                                              const Executor& on, const analysis_memory& memory) {
+  if (triangle.longest_row <= limits.whole) {
     return {std::move(triangle), false, {}};
   }
-  split_triangle<Index, Offset> split = split_once(triangle, buffer<Index>(), max_entries, on, memory);
-  while (split.triangle.longest_row > max_entries) {
-    split = split_once(split.triangle, split.substitution_indices, max_entries, on, memory);
+  split_triangle<Index, Offset> split = split_once(triangle, buffer<Index>(), limits, on, memory);
+  const std::int64_t longest = std::max(limits.whole, 2 * limits.part - 3);
+  while (split.triangle.longest_row > longest) {
+    split = split_once(split.triangle, split.substitution_indices, limits, on, memory);
   }
   return split;
 }

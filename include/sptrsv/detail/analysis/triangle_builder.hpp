@@ -42,12 +42,13 @@ class triangle_builder {
   using report = triangle_kernels::report;
   using reports = std::array<report, N>;
 
-  /// `longest_row`: if not 0, the partial rows of longer rows are counted, see split_long_rows().
+  /// `limits`: of the rows whose partial rows are counted; `part` 0: none.
   triangle_builder(const pattern_view<Index, Offset>& a, const std::array<triangle_form, N>& forms,
-                   std::int64_t longest_row, const Executor& on, const analysis_memory& memory)
+                   const triangle_kernels::split_limits& limits, const Executor& on,
+                   const analysis_memory& memory)
       : a_(a),
         forms_(forms),
-        longest_row_(longest_row),
+        limits_(limits),
         on_(on),
         memory_(memory),
         reports_(make_buffer<report>(N, on, memory.scratch)) {}
@@ -113,9 +114,8 @@ class triangle_builder {
     for (std::size_t k = 0; k < N; ++k) {
       scan(on_, a_.size,
            triangle_kernels::finish_rows<Offset>{t[k].row_offsets.data(), t[k].diagonal_sources.data(),
-                                                 a_.size, forms_[k].reversed, report_on_device(k),
-                                                 longest_row_},
-           memory_, &report_on_device(k)->longest_row);
+                                                 a_.size, forms_[k].reversed, report_on_device(k), limits_},
+           memory_);
     }
   }
 
@@ -164,7 +164,9 @@ class triangle_builder {
   /// Completes triangle k. If the storage is sorted by rows of the system, nothing is written.
   void complete(triangles& t, const reports& found, std::size_t k) const {
     t[k].longest_row = found[k].longest_row;
-    t[k].partial_rows = longest_row_ > 0 ? found[k].partial_rows : -1;
+    t[k].counted = limits_;
+    t[k].partial_rows = found[k].partial_rows;
+    t[k].split_rows = found[k].split_rows;
     t[k].rows_are_stored_runs = ascends(found, k);
     if (!t[k].rows_are_stored_runs) {
       if (t[k].longest_row <= triangle_kernels::sort_short_rows<Index, Offset>::longest_row) {
@@ -250,7 +252,7 @@ class triangle_builder {
 
   pattern_view<Index, Offset> a_;
   std::array<triangle_form, N> forms_;
-  std::int64_t longest_row_;
+  triangle_kernels::split_limits limits_;
   const Executor& on_;
   analysis_memory memory_;
   buffer<report> reports_;  ///< by triangle
@@ -261,7 +263,7 @@ template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> build_on_device(const pattern_view<Index, Offset>& a,
                                                const triangle_form& form, const Executor& on,
                                                const analysis_memory& memory) {
-  return std::move(triangle_builder<1, Index, Offset, Executor>(a, {form}, 0, on, memory).build()[0]);
+  return std::move(triangle_builder<1, Index, Offset, Executor>(a, {form}, {}, on, memory).build()[0]);
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

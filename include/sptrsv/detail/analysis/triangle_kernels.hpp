@@ -30,6 +30,7 @@ struct report {
   std::int64_t entries = 0;       ///< entries of the triangle without the diagonal
   std::uint64_t unsorted = 0;     ///< not 0: a row of the storage is not sorted. 64 bits avoid padding
   std::int64_t partial_rows = 0;  ///< of long rows, see split_long_rows(), if they are counted
+  std::int64_t split_rows = 0;    ///< rows that have them
   level_search searches[2];       ///< for levels, see build_with_levels()
 };
 
@@ -48,13 +49,21 @@ struct sound_rows {
   }
 };
 
-/// Returns the number of partial rows of a row of `length` entries: as few as leave the row at most
-/// max_entries entries, and not more than there are entries for.
-SPTRSV_HOST_DEVICE constexpr std::int64_t partial_rows_of(std::int64_t length, std::int64_t max_entries) {
-  const std::int64_t needed =
-      length <= max_entries ? 0 : (length - max_entries + max_entries - 2) / (max_entries - 1);
-  return needed < length / max_entries ? needed : length / max_entries;
-}
+/// Which rows are split, see split_long_rows().
+struct split_limits {
+  std::int64_t part = 0;   ///< entries of a partial row; at least 4
+  std::int64_t whole = 0;  ///< entries of the longest row that is not split; at least `part`
+
+  /// Returns the number of partial rows of a row of `length` entries: as few as leave the row at most `part`
+  /// entries, and not more than there are entries for.
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr std::int64_t partial_rows_of(std::int64_t length) const {
+    const std::int64_t needed = length <= whole ? 0 : (length - part + part - 2) / (part - 1);
+    return needed < length / part ? needed : length / part;
+  }
+  friend bool operator==(const split_limits& a, const split_limits& b) {
+    return a.part == b.part && a.whole == b.whole;
+  }
+};
 
 /// Initialises the arrays of the following kernels. Runs once per row.
 template <class Offset>

@@ -180,6 +180,8 @@ class plan_builder {
     if (draft_.needs_no_path()) {
       made.levels = 1;
       made.text = "row_per_thread: no row needs another one";
+    } else if (draft_.is_flat) {
+      made.text = "row_per_thread: few levels, which are wide; predicted: " + to_text(made.predictions);
     } else if (taken == path_name::hybrid) {
       made.text = choice.text(
           "hybrid",

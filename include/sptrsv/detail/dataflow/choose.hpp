@@ -36,10 +36,13 @@ struct path_choice {
   Path wanted;  ///< automatic: times decide
   time_limits limits;
   double hybrid_gain;  ///< see dataflow_tuning
+  double single_block_gain;
+  double partitioned_gain;
 
   /// Returns the time that a single_block path must not exceed.
   [[nodiscard]] double single_block_limit(const path_times& t) const {
-    return wanted == Path::single_block ? path_times::never : std::min(t.one_partition, limits.nanoseconds);
+    return wanted == Path::single_block ? path_times::never
+                                        : std::min(single_block_gain * t.one_partition, limits.nanoseconds);
   }
   /// Returns the time that a hybrid path must beat: without an explicit request, a share of that of the best
   /// single path.
@@ -57,7 +60,8 @@ struct path_choice {
                : t.partitioned >= std::min(limits.nanoseconds, t.row_per_thread);
   }
   [[nodiscard]] bool prefers_partitioned(const path_times& t) const {
-    return limits.any() ? t.row_per_thread >= limits.row_per_thread : t.partitioned < t.row_per_thread;
+    return limits.any() ? t.row_per_thread >= limits.row_per_thread
+                        : partitioned_gain * t.partitioned < t.row_per_thread;
   }
 
   /// Returns the path that is taken; nothing if the path that is asked for cannot solve the system, or if no

@@ -41,6 +41,7 @@ struct draft {
   request_type of;
   prepared_system<Index, Offset> system;
   path_times times{};
+  bool is_flat = false;  ///< the row_per_thread path is taken without a prediction of others
   std::optional<single_block::planned_schedule> schedule{};  ///< empty: single_block was not considered
   partitioned::search_result search{};                       ///< of the partitioned path
   std::optional<partitioned_planner> layout{};  ///< of the partitioned path, if it is laid out already
@@ -54,7 +55,7 @@ struct draft {
   }
   [[nodiscard]] path_choice<path_name> choice() const {
     return {of.is_row_per_thread_only() ? path_name::row_per_thread : of.policy.path, of.limits,
-            tuning::hybrid_gain};
+            tuning::hybrid_gain, tuning::single_block_gain, tuning::partitioned_gain};
   }
   /// Returns the number of entries with the pivots that are stored, before rows were split.
   [[nodiscard]] std::int64_t entries() const { return system.entries + (of.form.unit ? 0 : of.stored.size); }

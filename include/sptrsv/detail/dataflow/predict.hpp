@@ -80,8 +80,12 @@ class predictor {
         if (of.of.policy.exact_order) {
           of.system.before_split = {};  // no path, and no other system, is made of it
         }
+        of.is_flat = of.of.needs_levels() && of.of.is_flat(of.system.rows(), of.system.levels->count);
         if (predicts_partitioned(of)) {
           left.push_back(&of);
+        } else if (of.is_flat) {
+          of.times.row_per_thread =
+              of.of.row_per_thread_nanoseconds(of.system.rows(), of.system.levels->count);
         }
       }
     }
@@ -143,7 +147,7 @@ class predictor {
 
   /// Returns whether the partitioned path is predicted: not if no plan can meet its limits.
   static bool predicts_partitioned(const draft_type& d) {
-    return d.of.needs_levels() &&
+    return d.of.needs_levels() && !d.is_flat &&
            (d.of.limits.row_per_thread > 0 ||
             partitioned::least_nanoseconds<tuning>(d.system.levels->count) < d.of.limits.nanoseconds);
   }

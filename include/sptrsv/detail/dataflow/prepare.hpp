@@ -22,7 +22,8 @@ struct prepared_system {
   std::int64_t entries = 0;      ///< before rows were split; without the pivots
   std::int64_t longest_row = 0;  ///< entries of the longest row before rows were split; without its pivot
   bool has_partial_rows = false;
-  split_triangle<Index, Offset> split;  ///< the rows that are solved
+  triangle_kernels::split_limits limits{};  ///< with which rows were split
+  split_triangle<Index, Offset> split;      ///< the rows that are solved
   device_triangle<Index, Offset>
       before_split;                         ///< empty if no row was split, or if it is not needed any more
   std::optional<row_levels<Index>> levels;  ///< of the rows that are solved; empty: they are not known
@@ -49,30 +50,37 @@ std::array<prepared_system<Index, Offset>, N> prepare(
   const bool counts_blocks =
       std::any_of(systems.begin(), systems.end(), [](const auto& of) { return of.counts_blocks(); });
   std::array<prepared_system<Index, Offset>, N> made;
-  const auto take = [&](std::size_t k, device_triangle<Index, Offset>&& triangle) {
+  const auto take = [&](std::size_t k, device_triangle<Index, Offset> triangle,
+                        const triangle_kernels::split_limits& limits) {
     made[k].entries = triangle.entries();
     made[k].longest_row = triangle.longest_row;
-    if (triangle.longest_row > longest_whole_row<tuning> &&
-        systems[k].policy.path != Policy::path_type::single_block) {
-      made[k].split = split_long_rows(triangle, tuning::longest_row, on, scratch);
+    made[k].has_partial_rows =
+        triangle.longest_row > limits.whole && systems[k].policy.path != Policy::path_type::single_block;
+    if (made[k].has_partial_rows) {
+      made[k].levels.reset();
+      made[k].limits = limits;
+      made[k].split = split_long_rows(triangle, limits, on, scratch);
       made[k].before_split = std::move(triangle);
-      made[k].has_partial_rows = true;
     } else {
-      made[k].split.triangle = std::move(triangle);
+      made[k].split = {std::move(triangle), false, {}};
     }
   };
   if (!needs_levels) {
-    auto triangles = triangle_builder<N, Index, Offset, Executor>(stored, forms, 0, on, scratch).build();
+    auto triangles =
+        triangle_builder<N, Index, Offset, Executor>(stored, forms, long_rows<tuning>, on, scratch).build();
     for (std::size_t k = 0; k < N; ++k) {
-      take(k, std::move(triangles[k]));
+      const auto limits = systems[k].limits_of_rows(triangles[k], 0);
+      take(k, std::move(triangles[k]), limits);
     }
     return made;
   }
-  auto built = build_with_levels(stored, forms, {tuning::longest_row, longest_whole_row<tuning>},
+  auto built = build_with_levels(stored, forms, long_rows<tuning>, wide_long_rows<tuning>.whole,
                                  counts_blocks, on, scratch);
   for (std::size_t k = 0; k < N; ++k) {
-    take(k, std::move(built[k].triangle));
     made[k].levels = std::move(built[k].levels);
+    const auto limits = made[k].levels ? systems[k].limits_of_rows(built[k].triangle, made[k].levels->count)
+                                       : long_rows<tuning>;
+    take(k, std::move(built[k].triangle), limits);
   }
   if (std::none_of(made.begin(), made.end(), [](const auto& of) { return of.levels.has_value(); })) {
     std::array<const device_triangle<Index, Offset>*, N> rows;
@@ -85,6 +93,13 @@ std::array<prepared_system<Index, Offset>, N> prepare(
   for (std::size_t k = 0; k < N; ++k) {
     if (!made[k].levels) {
       made[k].levels = levels_of_rows(made[k].rows(), on, memory, counts_blocks);
+    }
+    if (made[k].has_partial_rows) {
+      const auto limits = systems[k].limits_of_rows(made[k].before_split, made[k].levels->count);
+      if (!(limits == made[k].limits)) {
+        take(k, std::move(made[k].before_split), limits);
+        made[k].levels = levels_of_rows(made[k].rows(), on, memory, counts_blocks);
+      }
     }
     if (!systems[k].counts_blocks()) {
       made[k].levels->count_of_blocks = 0;  // it was counted for the other system

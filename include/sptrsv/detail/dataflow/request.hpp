@@ -2,6 +2,7 @@
 // An analysis of dataflow begins with a request: a system, and how it is to be solved.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -25,19 +26,25 @@ struct time_limits {
   [[nodiscard]] bool any() const { return nanoseconds < std::numeric_limits<double>::infinity(); }
 };
 
-/// If no row is longer than this, none is split: a few more entries take less time than a hand-off between
-/// partial rows.
+/// Which rows are split: most of the time, and where levels are wide and many rows would be split. One thread
+/// takes a trip to memory for every few entries of a row, but a partial row costs a hand-off.
 template <class Tuning>
-inline constexpr std::int64_t longest_whole_row = Tuning::longest_row + Tuning::longest_row / 2;
+inline constexpr triangle_kernels::split_limits long_rows{Tuning::partial_row, Tuning::longest_row};
+template <class Tuning>
+inline constexpr triangle_kernels::split_limits wide_long_rows{Tuning::wide_partial_row,
+                                                               Tuning::wide_longest_row};
 
 /// A system that is to be solved. `Policy`: a policy::basic_dataflow; `Scalar`: of the values.
 template <class Policy, class Scalar, class Index, class Offset>
 struct request {
   using tuning = typename Policy::tuning;
   using path_name = typename Policy::path_type;
-  static_assert(tuning::longest_row >= 4 &&
-                    2 * tuning::longest_row <= partitioned::slice_head::max_global_width,
-                "dataflow_tuning: longest_row must be at least 4 and at most 2047");
+  static_assert(tuning::partial_row >= 4 && tuning::longest_row >= tuning::partial_row &&
+                    tuning::wide_partial_row >= tuning::partial_row &&
+                    tuning::wide_longest_row >= std::max(tuning::longest_row, tuning::wide_partial_row) &&
+                    2 * tuning::wide_longest_row <= partitioned::slice_head::max_global_width,
+                "dataflow_tuning: partial_row and longest_row must be at least 4 and at most 2047, and "
+                "not larger than wide_partial_row and wide_longest_row");
 
   Policy policy;
   pattern_view<Index, Offset> stored;
@@ -96,6 +103,20 @@ struct request {
            rows.entries() <= max_count<Offset> / row_per_thread::slice_rows &&
            rows.size >= tuning::wide_enough_for_rows * levels &&
            (levels <= 4 || 4 * rows.entries() >= 9 * rows.size);
+  }
+  /// Returns which rows of the system are split. `levels`: with the partial rows or without; 0: not known.
+  [[nodiscard]] triangle_kernels::split_limits limits_of_rows(const device_triangle<Index, Offset>& rows,
+                                                              std::int64_t levels) const {
+    const bool is_heavy =
+        static_cast<double>(rows.split_rows) >= tuning::wide_split_share * static_cast<double>(rows.size);
+    return is_heavy && rows.size >= tuning::wide_split_level * levels ? wide_long_rows<tuning>
+                                                                      : long_rows<tuning>;
+  }
+  /// Returns whether the row_per_thread path is taken without a prediction of others: few levels, which are
+  /// wide. No such system was solved faster on another path.
+  [[nodiscard]] bool is_flat(const device_triangle<Index, Offset>& rows, std::int64_t levels) const {
+    return by_time() && !limits.any() && levels <= tuning::flat_levels &&
+           rows.size >= tuning::wide_enough_for_rows * levels;
   }
   /// No gain was measured with several right-hand sides, so these need an explicit request.
   [[nodiscard]] bool may_be_hybrid() const {

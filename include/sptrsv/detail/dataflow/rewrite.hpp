@@ -175,7 +175,8 @@ class rewriter {
     time_limits times;
     times.is_rewritten = true;
     times.nanoseconds =
-        (by_rows ? tuning::rewritten_gain_over_row_per_thread : tuning::rewritten_gain) * now -
+        std::min((by_rows ? tuning::rewritten_gain_over_row_per_thread : tuning::rewritten_gain) * now,
+                 now - tuning::rewritten_saving_ns) -
         transform_nanoseconds(rows);
     times.row_per_thread = std::min((by_rows ? tuning::rewritten_gain_over_row_per_thread
                                              : tuning::rewritten_gain_by_row_per_thread) *
@@ -190,7 +191,7 @@ class rewriter {
     const auto entries = static_cast<double>(rows.entries());
     const std::int64_t least_levels = simt::ceil_div(rows.levels(), rows.run_levels());
     const bool may_grow =
-        rows.run_levels() > tuning::run_levels || rows.triangle().longest_row > longest_whole_row<tuning> ||
+        rows.run_levels() > tuning::run_levels || rows.triangle().longest_row > tuning::longest_row ||
         entries <= tuning::rewritten_growth * static_cast<double>(rows.triangle().entries());
     return (may_grow && partitioned::least_nanoseconds<tuning>(least_levels) < times.nanoseconds) ||
            row_per_thread::solve_costs::of<tuning>(sizeof(Scalar), sizeof(Index), of_.max_rhs)

@@ -92,7 +92,7 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   auto& [lower, upper] = triangles;
   if constexpr (Method == method::lu) {
     triangles = triangle_builder<2, Index, Offset, Executor>(a, {form_of(uplo::lower), form_of(uplo::upper)},
-                                                             0, on, memory.all_scratch())
+                                                             {}, on, memory.all_scratch())
                     .build();
   } else {
     lower = build_on_device(a, form_of(uplo::lower), on, memory.all_scratch());

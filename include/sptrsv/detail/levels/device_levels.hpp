@@ -143,24 +143,20 @@ struct start_rows_and_levels {
   }
 };
 
-/// Which rows are split: if a row has more than `longest_whole` entries, those of more than `longest`.
-struct split_limits {
-  std::int64_t longest;
-  std::int64_t longest_whole;
-};
-
 /// Entries of a stored matrix, at most, for which the host waits once for a triangle and its levels: the
 /// arrays of the entries then have room for all entries of the stored matrix.
 inline constexpr std::int64_t entries_of_one_wait = std::int64_t{1} << 20;
 
 /// Builds N triangles of a matrix as triangle_builder does. For a small matrix that is sorted by rows of all
-/// systems, it also finds the levels of those that have no rows to split, see levels_of_rows(): one wait for
-/// the device serves all. Synchronises.
+/// systems, it also finds the levels of those whose rows have at most `longest_row` entries, see
+/// levels_of_rows(): one wait for the device serves all. `limits`: of the rows whose partial rows are
+/// counted. Synchronises.
 template <std::size_t N, class Index, class Offset, class Executor>
 std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
     const pattern_view<Index, Offset>& a, const std::array<triangle_form, N>& forms,
-    const split_limits& limits, bool counts_blocks, const Executor& on, const analysis_memory& memory) {
-  const triangle_builder<N, Index, Offset, Executor> builder(a, forms, limits.longest, on, memory);
+    const triangle_kernels::split_limits& limits, std::int64_t longest_row, bool counts_blocks,
+    const Executor& on, const analysis_memory& memory) {
+  const triangle_builder<N, Index, Offset, Executor> builder(a, forms, limits, on, memory);
   std::array<triangle_with_levels<Index, Offset>, N> made;
   const bool is_transposed = std::any_of(forms.begin(), forms.end(), [](auto& f) { return f.transposed; });
   if (is_transposed || a.size == 0 || a.entries > entries_of_one_wait) {
@@ -182,8 +178,7 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
   for (std::size_t k = 0; k < N; ++k) {
     auto* const report = builder.report_on_device(k);
     start.of[k] = {builder.start_rows(t, k), levels.start(k, nullptr)};
-    searches[k] = {
-        &t[k], report->searches, limit_of_search(a.size, a.entries), {report, limits.longest_whole}};
+    searches[k] = {&t[k], report->searches, limit_of_search(a.size, a.entries), {report, longest_row}};
   }
   simt::for_each(on, a.size, start);
   builder.measure_rows(t);
@@ -199,7 +194,7 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
       t[k].sources.shrink(at(found[k].entries));
     }
     builder.complete(t, found, k);
-    searched[k] = builder.ascends(found, k) && found[k].longest_row <= limits.longest_whole ? &t[k] : nullptr;
+    searched[k] = builder.ascends(found, k) && found[k].longest_row <= longest_row ? &t[k] : nullptr;
     results[k] = found[k].searches;
   }
   auto of_rows = levels.finish(searched, results);

@@ -48,6 +48,9 @@ struct tile_sum {
 ///
 ///   Item load(Context&, std::int64_t i) const;      // Item has a member `count`, not negative
 ///   void store(Context&, std::int64_t i, const Item&, std::int64_t before) const;
+///   void finish(Context&, const Warp&, const Item&) const;
+///       Optional. All lanes of the warp call it together at the end; the item of a lane without an element
+///       is Item{}.
 template <class Body>
 struct scan_agent {
   static constexpr int block_threads = 256;
@@ -64,7 +67,6 @@ struct scan_agent {
     std::uint64_t first_ticket;
     std::uint64_t* tiles;       ///< by tile, see tile_sum
     std::uint32_t scan_number;  ///< different from that of earlier scans that have used `tiles`
-    std::int64_t* largest;      ///< raised to the largest count; null: it is not wanted
   };
 
   template <class Context>
@@ -97,9 +99,7 @@ struct scan_agent {
     if (is_present) {
       p.body.store(ctx, i, item, of_earlier_tiles + before);
     }
-    if (p.largest != nullptr) {
-      raise_largest(ctx, warp, p, static_cast<std::int64_t>(item.count));
-    }
+    finish(ctx, warp, p.body, item, 0);
   }
 
  private:
@@ -148,15 +148,14 @@ struct scan_agent {
     return found;
   }
 
-  /// Few warps update the word, because updates of one word are served one after the other.
-  template <class Context, class Warp>
-  SPTRSV_DEVICE static void raise_largest(Context& ctx, const Warp& warp, const params& p,
-                                          std::int64_t count) {
-    const std::int64_t of_warp = reduce(warp, count, 32, maximum{});
-    if (warp.rank() == 0 && ctx.load_relaxed(p.largest) < of_warp) {
-      ctx.atomic_max(p.largest, of_warp);
-    }
+  /// Calls the function of the body, if there is one.
+  template <class Context, class Warp, class Of, class Item>
+  SPTRSV_DEVICE static auto finish(Context& ctx, const Warp& warp, const Of& body, const Item& item, int)
+      -> decltype(body.finish(ctx, warp, item)) {
+    body.finish(ctx, warp, item);
   }
+  template <class Context, class Warp, class Of, class Item>
+  SPTRSV_DEVICE static void finish(Context&, const Warp&, const Of&, const Item&, long) {}
 };
 
 /// An element of a scan that has a count and nothing else.
@@ -187,9 +186,9 @@ class scan_words {
   explicit scan_words(memory_resource& resource) : resource_(resource) {}
 
   /// Computes, for each i in [0, count), the sum of the counts of the elements before, and passes it on: see
-  /// scan_agent. `largest`: see its parameter.
+  /// scan_agent.
   template <class Executor, class Body>
-  void scan(const Executor& on, std::int64_t count, const Body& body, std::int64_t* largest) {
+  void scan(const Executor& on, std::int64_t count, const Body& body) {
     using agent = scan_agent<Body>;
     if (count == 0) {
       return;
@@ -206,8 +205,7 @@ class scan_words {
       next_ticket_ = 0;
     }
     ++number_;
-    on.template launch<agent>(
-        tiles, {count, body, words_.data(), next_ticket_, words_.data() + 1, number_, largest});
+    on.template launch<agent>(tiles, {count, body, words_.data(), next_ticket_, words_.data() + 1, number_});
     next_ticket_ += tiles;
   }
 

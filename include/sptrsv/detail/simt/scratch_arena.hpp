@@ -65,12 +65,11 @@ struct analysis_memory {
 
 /// Computes prefix sums and passes them on: see simt::scan_words.
 template <class Executor, class Body>
-void scan(const Executor& on, std::int64_t count, const Body& body, const analysis_memory& memory,
-          std::int64_t* largest = nullptr) {
+void scan(const Executor& on, std::int64_t count, const Body& body, const analysis_memory& memory) {
   if (memory.words != nullptr) {
-    memory.words->scan(on, count, body, largest);
+    memory.words->scan(on, count, body);
   } else {
-    simt::scan_words(memory.scratch).scan(on, count, body, largest);
+    simt::scan_words(memory.scratch).scan(on, count, body);
   }
 }
 

@@ -118,7 +118,7 @@ class factor_columns {
     if (a.size == 0 || (!form.transposed && take_rows(a, form, on, resource))) {
       return;
     }
-    const one_triangle_builder<Executor> flipped_rows(a, {flipped(form)}, 0, on, resource);
+    const one_triangle_builder<Executor> flipped_rows(a, {flipped(form)}, {}, on, resource);
     auto built = flipped_rows.allocate_rows();
     const auto reports = check_rows(flipped_rows, built, on);
     longest_.column = reports[0].longest_row;
@@ -239,7 +239,7 @@ class factor_columns {
   template <class Executor>
   bool take_rows(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
                  memory_resource& resource) {
-    const one_triangle_builder<Executor> rows(a, {form}, 0, on, resource);
+    const one_triangle_builder<Executor> rows(a, {form}, {}, on, resource);
     const auto built = rows.allocate_rows();
     const auto reports = check_rows(rows, built, on);
     if (!rows.ascends(reports, 0)) {

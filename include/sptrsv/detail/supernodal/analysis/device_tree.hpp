@@ -153,7 +153,7 @@ device_tree<Index> cut_on_device(const buffer<merged_columns<Index>>& ranges, st
   const merged_view<Index> merged{ranges.data(), static_cast<std::int64_t>(ranges.size()), size, max_width};
   const auto before = make_buffer<std::int64_t>((merged.count + 1) * piece_sums, on, resource);
   for (const piece_sum what : {sum_of_pieces, sum_of_rows, sum_of_entries}) {
-    words.scan(on, merged.count + 1, sum_before_ranges<Index>{merged, what, before.data()}, nullptr);
+    words.scan(on, merged.count + 1, sum_before_ranges<Index>{merged, what, before.data()});
   }
   std::int64_t sums[piece_sums];
   on.download(sums, before.data() + merged.count * piece_sums, sizeof(sums));

@@ -192,7 +192,7 @@ device_merge<Index> merge_on_device(const device_fundamental<Index>& f, const me
   using agent = merge_agent<Index>;
   on.template launch<agent>(simt::block_count(f.count, agent::block_threads),
                             {state, limits, max_steps, result + 1});
-  words.scan(on, f.count + 1, simt::sum_before<Index>{roots.data(), roots.data()}, nullptr);
+  words.scan(on, f.count + 1, simt::sum_before<Index>{roots.data(), roots.data()});
   device_merge<Index> merged;
   Index found[2];
   on.download(found, result, sizeof(found));

@@ -82,7 +82,8 @@ class partitioned_planning
     const auto there = where.upload(a.by_rows);
     auto triangle = detail::build_on_device(detail::pattern_of(detail::view_of(there)), triangle_form,
                                             where.on(), where.resource());
-    auto split = detail::split_long_rows(triangle, s.longest_row, where.on(), where.resource());
+    auto split =
+        detail::split_long_rows(triangle, {s.longest_row, s.longest_row}, where.on(), where.resource());
     const auto levels = detail::levels_of_rows(split.triangle, where.on(), where.resource());
     const partitioned::table_batch batch{{{{s.partitions, s.boxes}, s.shape, 0, 0}},
                                          s.partitions * levels.count};

@@ -116,8 +116,7 @@ class planner {
     const device_triangle<Index, Offset>& t = split.triangle;
     value_sources& from = plan_.sources;
     // A row that was split may have twice as many entries, see split_long_rows.
-    const std::int64_t longest_row = has_partial_rows_ ? 2 * t.longest_row : t.longest_row;
-    if (t.rows_are_stored_runs && longest_row <= value_sources::max_row_entries &&
+    if (t.rows_are_stored_runs && t.longest_row <= value_sources::max_row_entries &&
         stored_entries < (std::int64_t{1} << 32)) {
       from.diagonals = make_buffer<std::uint32_t>(plan_.solve_size, on_, kept);
       from.row_entries = make_buffer<std::uint8_t>(plan_.solve_size, on_, kept);
