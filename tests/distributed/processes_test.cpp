@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <climits>
 #include <cmath>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
+#include <future>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -258,6 +261,37 @@ TEST(Processes, AConnectionThatIsNotTakenEndsAtTheTimeLimit) {
     EXPECT_EQ(std::string(e.what()),
               "process 1 cannot connect to port " + std::to_string(port) + " within the time limit");
   }
+}
+
+/// A name service that cannot be reached does not hold up a start beyond its time limit.
+TEST(Processes, ANameThatIsNotLookedUpInTimeIsRefused) {
+  std::promise<void> end;
+  const auto silent = [ended = end.get_future().share()](const std::string&, int flags, std::uint32_t&) {
+    if (flags == 0) {
+      ended.wait();
+    }
+    return EAI_NONAME;
+  };
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
+  try {
+    detail::distributed::find_address("node1", until, silent);
+    ADD_FAILURE() << "nobody has answered";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::unsupported);
+    EXPECT_EQ(std::string(e.what()), "no address of node1 within the time limit");
+  }
+  end.set_value();
+}
+
+TEST(Processes, NumbersNeedNoNameService) {
+  const auto only_numbers = [](const std::string& host, int flags, std::uint32_t& address) {
+    return flags == AI_NUMERICHOST ? detail::distributed::look_up_host(host, flags, address) : EAI_AGAIN;
+  };
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(600);
+  EXPECT_EQ(detail::distributed::find_address("127.0.0.1", until, only_numbers), htonl(INADDR_LOOPBACK));
+  EXPECT_THROW(detail::distributed::find_address("node1", until, only_numbers), error);
+  EXPECT_EQ(detail::distributed::find_address("localhost", until, detail::distributed::look_up_host),
+            htonl(INADDR_LOOPBACK));
 }
 
 TEST(Processes, TimeLimitsOfAStartAreChecked) {

@@ -30,7 +30,7 @@ class process_team {
   ///
   /// @param group the processes; it must outlive the team.
   /// @param device the number of the GPU of this process.
-  /// @throws error errc::invalid_argument if there is no such GPU; errc::cuda_error. std::runtime_error if a
+  /// @throws error errc::invalid_argument if there is no such GPU; errc::cuda_error; errc::io_error if a
   ///   process has ended.
   process_team(process_group& group, int device) : group_(group) {
     int count = 0;

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <future>
 #include <string>
 #include <thread>
 #include <utility>
@@ -25,6 +26,50 @@
 #include "sptrsv/error.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::distributed {
+
+/// Looks up the IPv4 address of a host, in the order of the network. Returns the status of getaddrinfo, which
+/// takes `flags`.
+inline int look_up_host(const std::string& host, int flags, std::uint32_t& address) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags;
+  addrinfo* found = nullptr;
+  const int status = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  if (status == 0) {
+    address = reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr.s_addr;
+    ::freeaddrinfo(found);
+  }
+  return status;
+}
+
+/// Returns the IPv4 address of a host. A name is looked up in a thread of its own, which is left alone at
+/// `until`: a name service that cannot be reached answers after minutes, and the call cannot be interrupted.
+template <class LookUp>
+std::uint32_t find_address(const std::string& host, std::chrono::steady_clock::time_point until,
+                           const LookUp& look_up) {
+  struct answer {
+    int status;
+    std::uint32_t address;
+  };
+  const auto ask = [host, look_up](int flags) {
+    answer given{};
+    given.status = look_up(host, flags, given.address);
+    return given;
+  };
+  answer given = ask(AI_NUMERICHOST);
+  if (given.status == EAI_NONAME) {  // it is a name
+    std::packaged_task<answer()> asking([ask] { return ask(0); });
+    auto coming = asking.get_future();
+    std::thread(std::move(asking)).detach();
+    SPTRSV_EXPECTS(coming.wait_until(until) == std::future_status::ready, errc::unsupported,
+                   "no address of " + host + " within the time limit");
+    given = coming.get();
+  }
+  SPTRSV_EXPECTS(given.status == 0, errc::unsupported,
+                 "no address of " + host + ": " + ::gai_strerror(given.status));
+  return given.address;
+}
 
 /// Connects the processes of a group by TCP (IPv4). Process 0 listens at the address that all know. Each
 /// other one connects to it and says at which port it listens itself; process 0 answers with the addresses of
@@ -249,17 +294,7 @@ class rendezvous {
     }
   }
   /// Returns the address of the host of process 0.
-  [[nodiscard]] std::uint32_t resolve() const {
-    addrinfo hints{};
-    hints.ai_family = AF_INET;
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* found = nullptr;
-    const int status = ::getaddrinfo(host_.c_str(), nullptr, &hints, &found);
-    SPTRSV_EXPECTS(status == 0, errc::unsupported, "no address of " + host_ + ": " + ::gai_strerror(status));
-    const std::uint32_t address = reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr.s_addr;
-    ::freeaddrinfo(found);
-    return address;
-  }
+  [[nodiscard]] std::uint32_t resolve() const { return find_address(host_, until_, look_up_host); }
   /// Small messages are not held back.
   static void send_at_once(const socket_owner& s) {
     const int yes = 1;
