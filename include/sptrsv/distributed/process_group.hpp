@@ -14,7 +14,7 @@
 namespace sptrsv::SPTRSV_ABI {
 
 /// A process of a group. The program connects the processes, with MPI for example, and says how they exchange
-/// messages. All processes call `exchange` and `meet` in the same order.
+/// messages. All processes call `exchange` and `meet` in the same order. A copy is the same process.
 class process_group {
  public:
   /// The bytes for each process, or from each process.
@@ -34,8 +34,6 @@ class process_group {
                    "process " + std::to_string(rank) + " of a group of " + std::to_string(size));
     SPTRSV_EXPECTS(exchange_ != nullptr, errc::invalid_argument, "a group without an exchange");
   }
-  process_group(const process_group&) = delete;
-  process_group& operator=(const process_group&) = delete;
 
   /// Returns the number of this process.
   [[nodiscard]] int rank() const { return rank_; }
