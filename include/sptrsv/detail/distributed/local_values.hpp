@@ -21,12 +21,11 @@ namespace sptrsv::SPTRSV_ABI::detail::distributed {
 template <class Index, class Executor>
 supernodal::supernode_arrays<Index> upload_supernodes(const local_structure<Index>& of, const Executor& on,
                                                       memory_resource& resource) {
-  supernodal::supernode_arrays<Index> made;
-  const auto add = [&](const auto& from) { return made.add(from, on, resource); };
+  auto made = supernodal::upload_tree(of.tree, on, resource).nodes;
+  made.of.rows = made.add(of.rows, on, resource);
+  made.of.first_descendant = made.add(of.first_descendant, on, resource);
   made.supernode_of = upload(of.supernode_of, on, resource);
-  made.of = {of.tree.count(),          add(of.tree.first),       add(of.tree.range_end),
-             add(of.tree.rows_begin),  add(of.tree.panel_begin), add(of.rows),
-             made.supernode_of.data(), add(of.first_descendant)};
+  made.of.supernode_of = made.supernode_of.data();
   return made;
 }
 
@@ -98,14 +97,16 @@ class local_values {
  public:
   /// Tells the PE that has the row of the panel of each entry where the entry stands. PEs that share a panel
   /// all have its diagonal block. `for_entries(use)` calls use(row, column, e) for the entries of this PE, e
-  /// being an index among its values. Collective.
+  /// being an index among its values. `nodes`: the supernodes of `local` in device memory. Collective.
   template <class Team, class ForEntries>
   local_values(Team& team, const structure<Index>& of, const panel_owners& owners,
-               const local_structure<Index>& local, const ForEntries& for_entries, bool unit,
-               const Executor& on, memory_resource& resource)
+               const local_structure<Index>& local, const supernodal::supernodes<Index>& nodes,
+               const ForEntries& for_entries, bool unit, const Executor& on, memory_resource& resource)
       : unit_(unit),
         rank_(static_cast<std::size_t>(team.rank())),
-        panels_(local.tree, unit ? 0 : static_cast<std::int64_t>(local.columns.size()), on, resource) {
+        panels_(supernodal::list_parts(&local.tree, nodes, panel_values::parts, on, resource), nodes.count,
+                local.tree.first.back(), local.tree.panel_begin.back(),
+                unit ? 0 : static_cast<std::int64_t>(local.columns.size()), on, resource) {
     const std::vector<Offset> first = number_columns(local);
     check_together(team, [&] {
       SPTRSV_EXPECTS(count_ <= max_count<Offset>, errc::unsupported,

@@ -127,10 +127,7 @@ std::vector<T> gather_by_column(Team& team, const row_map& map, const std::vecto
 template <class Index>
 struct fundamental_lists {
   supernodal::fundamental_supernodes of;
-  std::vector<std::int64_t> begin;  ///< by supernode, count + 1: where its rows begin
-  std::vector<Index> rows;
-
-  [[nodiscard]] auto rows_begin(std::int64_t f) const { return rows.begin() + begin[at(f)]; }
+  vertex_lists<Index> rows;  ///< by supernode
 };
 
 /// Finds the parents of supernodes whose rows are known, and which are nested.
@@ -140,11 +137,12 @@ void find_parents(fundamental_lists<Index>& f) {
   for (std::int64_t s = 0; s < static_cast<std::int64_t>(f.of.row_count.size()); ++s) {
     std::int64_t parent = -1;
     bool nested = true;
-    if (f.begin[at(s)] < f.begin[at(s) + 1]) {
-      parent = std::upper_bound(first.begin(), first.end(), *f.rows_begin(s)) - first.begin() - 1;
-      const auto below =
-          std::lower_bound(f.rows_begin(s), f.rows_begin(s + 1), static_cast<Index>(first[at(parent) + 1]));
-      nested = std::includes(f.rows_begin(parent), f.rows_begin(parent + 1), below, f.rows_begin(s + 1));
+    const Index* const begin = f.rows.begin(s);
+    const Index* const end = f.rows.end(s);
+    if (begin != end) {
+      parent = std::upper_bound(first.begin(), first.end(), *begin) - first.begin() - 1;
+      const Index* const below = std::lower_bound(begin, end, static_cast<Index>(first[at(parent) + 1]));
+      nested = std::includes(f.rows.begin(parent), f.rows.end(parent), below, end);
     }
     f.of.parent.push_back(parent);
     f.of.nested.push_back(nested ? 1 : 0);
@@ -187,13 +185,12 @@ fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const 
   fundamental_lists<Index> found;
   const auto all_firsts = gather_by_column(team, map, firsts);
   const auto all_counts = gather_by_column(team, map, counts);
-  found.rows = gather_by_column(team, map, rows);
+  found.rows = {{0}, gather_by_column(team, map, rows)};
   found.of.first.assign(all_firsts.begin(), all_firsts.end());
   found.of.first.push_back(map.size);
   found.of.row_count.assign(all_counts.begin(), all_counts.end());
-  found.begin.assign(1, 0);
   for (const Index count : all_counts) {
-    found.begin.push_back(found.begin.back() + count);
+    found.rows.offsets.push_back(found.rows.offsets.back() + count);
   }
   find_parents(found);
   return found;
@@ -259,7 +256,7 @@ structure<Index> make_structure(const fundamental_lists<Index>& f, const row_map
     made.range_rows.push_back(static_cast<std::int64_t>(made.rows.size()));
     if (made.first(s + 1) == made.range_end(s)) {
       const std::int64_t root = merged.ranges[range++].end - 1;
-      made.rows.insert(made.rows.end(), f.rows_begin(root), f.rows_begin(root + 1));
+      made.rows.insert(made.rows.end(), f.rows.begin(root), f.rows.end(root));
     }
   }
   for (std::int64_t j = 0, of = 0; j < map.size; ++j) {

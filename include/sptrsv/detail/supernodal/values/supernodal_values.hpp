@@ -73,11 +73,6 @@ class panel_values {
         lists_(std::move(lists)) {
     on.fill_bytes(panels_.data() + entries_, 0, tail * sizeof(Scalar));
   }
-  /// As the other constructor, for a tree on the host.
-  panel_values(const supernode_tree<Index>& tree, std::int64_t pivots, const Executor& on,
-               memory_resource& resource)
-      : panel_values(list_parts(&tree, upload_tree(tree, on, resource).nodes.of, parts, on, resource),
-                     tree.count(), tree.first.back(), tree.panel_begin.back(), pivots, on, resource) {}
 
   /// Computes the panels from the values of the stored matrix. `last`: see find_grown. Only enqueues.
   void update(const stored_values<Scalar, Index, Offset>& stored, const supernodes<Index>& of,
