@@ -75,9 +75,10 @@ class local_maker {
     list_rows();
     find_descendants();
     for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
-      const std::int64_t above = of_.tree.rows(s) > 0 ? made_.here[at(of_.parent(s))] : Index{-1};
-      if (above >= 0 && (owners_.solver[at(s)] != rank_ || owners_.is_divided(s))) {
-        made_.apart[at(above)] = 1;
+      const std::int64_t above = of_.parent(s);
+      if (above >= 0 && made_.here[at(above)] >= 0 &&
+          (owners_.solver[at(s)] != rank_ || owners_.is_divided(s))) {
+        made_.apart[at(made_.here[at(above)])] = 1;
       }
     }
     return std::move(made_);

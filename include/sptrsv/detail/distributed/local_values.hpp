@@ -150,7 +150,7 @@ class local_values {
                      [&](Index row, Index column) { places_[pe].push_back(places.find(row, column)); });
     }
     first_ = arrays_.add(first, on, resource);
-    make_masks(local, on, resource);
+    make_masks(local, nodes, on, resource);
   }
 
   /// Takes the values that the PEs have handed in. `values`: of this PE. Collective. Synchronises.
@@ -191,8 +191,7 @@ class local_values {
       return;
     }
     const auto device = upload(stored, on, resource);
-    panels_.update({device.data(), false, first_, nullptr, nullptr, 1}, of,
-                   {mask_words_, mask_begin_, fundamental_, of.first, of.count},
+    panels_.update({device.data(), false, first_, nullptr, nullptr, 1}, of, masks_,
                    static_cast<real_t<Scalar>>(std::min<double>(
                        max_growth, static_cast<double>(std::numeric_limits<real_t<Scalar>>::max()) / 2)),
                    -1, on);
@@ -251,7 +250,8 @@ class local_values {
 
   /// Makes masks that say that a panel has all its rows; see supernodal::row_masks. Each supernode counts as
   /// a fundamental one.
-  void make_masks(const local_structure<Index>& local, const Executor& on, memory_resource& resource) {
+  void make_masks(const local_structure<Index>& local, const supernodal::supernodes<Index>& nodes,
+                  const Executor& on, memory_resource& resource) {
     std::vector<std::uint32_t> words;
     std::vector<std::int64_t> begin{0};
     std::vector<Index> fundamental;
@@ -267,9 +267,8 @@ class local_values {
       begin.push_back(static_cast<std::int64_t>(words.size()));
       fundamental.push_back(static_cast<Index>(s));
     }
-    mask_words_ = arrays_.add(words, on, resource);
-    mask_begin_ = arrays_.add(begin, on, resource);
-    fundamental_ = arrays_.add(fundamental, on, resource);
+    const auto add = [&](const auto& from) { return arrays_.add(from, on, resource); };
+    masks_ = {add(words), add(begin), add(fundamental), nodes.first, nodes.count};
   }
 
   bool unit_;
@@ -280,13 +279,11 @@ class local_values {
   std::vector<std::vector<Offset>> places_;   ///< by PE: where its values are stored
   std::vector<std::int64_t> ghosts_;          ///< where the pivots of ghosts are stored
   std::vector<std::pair<std::int64_t, std::int64_t>>
-      pivots_;                                 ///< where a pivot is stored, substitution index
-  std::vector<std::int64_t> zero_pivots_;      ///< substitution indices
-  device_arrays arrays_;                       ///< those that follow
-  const Offset* first_ = nullptr;              ///< by column; see supernodal::stored_values
-  const std::uint32_t* mask_words_ = nullptr;  ///< these as in supernodal::row_masks
-  const std::int64_t* mask_begin_ = nullptr;
-  const Index* fundamental_ = nullptr;
+      pivots_;                             ///< where a pivot is stored, substitution index
+  std::vector<std::int64_t> zero_pivots_;  ///< substitution indices
+  device_arrays arrays_;                   ///< those that follow
+  const Offset* first_ = nullptr;          ///< by column; see supernodal::stored_values
+  supernodal::row_masks<Index> masks_{};
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::distributed

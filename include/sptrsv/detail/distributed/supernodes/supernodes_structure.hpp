@@ -170,28 +170,29 @@ fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const 
            *part.begin(j - 1) == first_column + j &&
            std::equal(part.begin(j), part.end(j), part.begin(j - 1) + 1);
   };
-  std::vector<Index> firsts;
-  std::vector<Index> counts;
+  struct begin_and_rows {
+    Index first;
+    Index row_count;
+  };
+  std::vector<begin_and_rows> mine;
   std::vector<Index> rows;
   for (std::int64_t j = 0; j < part.size(); ++j) {
     if (!continues(j)) {
-      firsts.push_back(static_cast<Index>(first_column + j));
+      mine.push_back({static_cast<Index>(first_column + j), 0});
     }
     if (j + 1 == part.size() || !continues(j + 1)) {
-      counts.push_back(static_cast<Index>(part.end(j) - part.begin(j)));
+      mine.back().row_count = static_cast<Index>(part.end(j) - part.begin(j));
       rows.insert(rows.end(), part.begin(j), part.end(j));
     }
   }
   fundamental_lists<Index> found;
-  const auto all_firsts = gather_by_column(team, map, firsts);
-  const auto all_counts = gather_by_column(team, map, counts);
   found.rows = {{0}, gather_by_column(team, map, rows)};
-  found.of.first.assign(all_firsts.begin(), all_firsts.end());
-  found.of.first.push_back(map.size);
-  found.of.row_count.assign(all_counts.begin(), all_counts.end());
-  for (const Index count : all_counts) {
-    found.rows.offsets.push_back(found.rows.offsets.back() + count);
+  for (const begin_and_rows& s : gather_by_column(team, map, mine)) {
+    found.of.first.push_back(s.first);
+    found.of.row_count.push_back(s.row_count);
+    found.rows.offsets.push_back(found.rows.offsets.back() + s.row_count);
   }
+  found.of.first.push_back(map.size);
   find_parents(found);
   return found;
 }
@@ -216,22 +217,17 @@ struct structure {
     const std::int64_t in_range = range_end(s) - first(s + 1);
     return t < in_range ? first(s + 1) + t : std::int64_t{rows[at(range_rows[at(s)] + t - in_range)]};
   }
-  /// Returns where a row stands in the list of a supernode; -1 if it is not in it.
-  [[nodiscard]] std::int64_t find_row(std::int64_t s, std::int64_t row) const {
-    if (row < first(s + 1)) {
-      return -1;
-    }
-    const std::int64_t in_range = range_end(s) - first(s + 1);
-    if (row < range_end(s)) {
-      return row - first(s + 1);
-    }
-    const auto begin = rows.begin() + range_rows[at(s)];
-    const auto end = begin + (tree.rows(s) - in_range);
-    const auto at = std::lower_bound(begin, end, static_cast<Index>(row));
-    return at != end && *at == row ? in_range + (at - begin) : -1;
+  /// Returns whether a row is in the list of a supernode.
+  [[nodiscard]] bool has_row(std::int64_t s, std::int64_t row) const {
+    const auto below = rows.begin() + range_rows[at(s)];
+    const std::int64_t below_count = tree.rows(s) - (range_end(s) - first(s + 1));
+    return row >= first(s + 1) && (tree.is_nested || row < range_end(s) ||
+                                   std::binary_search(below, below + below_count, static_cast<Index>(row)));
   }
-  /// Returns the supernode of the first row of the list, which is not empty.
-  [[nodiscard]] std::int64_t parent(std::int64_t s) const { return supernode_at(row(s, 0)); }
+  /// Returns the supernode of the first row of the list; -1 if the list is empty.
+  [[nodiscard]] std::int64_t parent(std::int64_t s) const {
+    return tree.rows(s) > 0 ? supernode_at(row(s, 0)) : -1;
+  }
   /// Returns the substitution index for a column of C.
   [[nodiscard]] std::int64_t substitution_index(std::int64_t column) const {
     return backward ? map.size - 1 - column : column;
