@@ -29,8 +29,7 @@ supernodal::supernode_arrays<Index> upload_supernodes(const local_structure<Inde
   return made;
 }
 
-/// Finds where the entries of panels are stored. The entries of a row come one after the other, and those of
-/// a supernode, too: what was found for the last one says most of the next one.
+/// Finds where the entries of panels are stored. Those of a row and a panel come one after the other.
 template <class Index, class Offset>
 class place_finder {
  public:
@@ -40,38 +39,25 @@ class place_finder {
                const std::vector<Offset>& first, std::vector<std::pair<std::int64_t, std::int64_t>>& pivots)
       : of_(of), local_(local), first_(first), pivots_(pivots), in_list_(at(local.tree.count()), 0) {}
 
-  /// Returns the supernode of C of a column.
-  std::int64_t supernode_at(Index column) {
-    if (column < of_.first(at_hand_) || column >= of_.first(at_hand_ + 1)) {
-      at_hand_ = of_.supernode_at(column);
-    }
-    return at_hand_;
-  }
   /// Returns where an entry is stored.
   Offset find(Index row, Index column) {
-    const std::int64_t s = supernode_at(column);
-    const bool is_same_list = s == last_supernode_ && row == last_row_;
-    const std::int64_t here = local_.here[at(s)];
-    if (is_same_list && column == last_column_ + 1) {
-      place_ += of_.tree.columns(s) - (last_column_ - of_.first(s)) + local_.tree.rows(here) - 1;
-    } else {
-      std::int64_t in_panel = row - of_.first(s);
+    const std::int64_t s = of_.supernode_at(column);
+    if (s != supernode_ || row != row_) {
+      supernode_ = s;
+      row_ = row;
+      in_panel_ = row - of_.first(s);
       if (row >= of_.first(s + 1)) {
-        if (!is_same_list) {
-          in_list_[at(here)] = local_.find_row_near(here, local_.local[at(row)], in_list_[at(here)]);
-        }
-        in_panel = of_.tree.columns(s) + in_list_[at(here)];
+        std::int64_t& in_list = in_list_[at(local_.here[at(s)])];
+        in_list = local_.find_row_near(local_.here[at(s)], local_.local[at(row)], in_list);
+        in_panel_ = of_.tree.columns(s) + in_list;
       }
-      place_ = std::int64_t{first_[at(local_.column_here(of_, s, column))]} + in_panel -
-               (column - of_.first(s)) - 1;
     }
-    last_supernode_ = s;
-    last_row_ = row;
-    last_column_ = column;
+    const std::int64_t place = std::int64_t{first_[at(local_.column_here(of_, s, column))]} + in_panel_ -
+                               (column - of_.first(s)) - 1;
     if (row == column) {
-      pivots_.emplace_back(place_, of_.substitution_index(column));
+      pivots_.emplace_back(place, of_.substitution_index(column));
     }
-    return static_cast<Offset>(place_);
+    return static_cast<Offset>(place);
   }
 
  private:
@@ -80,12 +66,9 @@ class place_finder {
   const std::vector<Offset>& first_;
   std::vector<std::pair<std::int64_t, std::int64_t>>& pivots_;
   std::vector<std::int64_t> in_list_;  ///< by supernode here: where its last row stood in its list
-  std::int64_t at_hand_ = 0;           ///< the last supernode that was looked up
-  // The place of the last entry:
-  std::int64_t last_supernode_ = -1;
-  Index last_row_ = -1;
-  Index last_column_ = -1;
-  std::int64_t place_ = 0;
+  std::int64_t supernode_ = -1;        ///< of the last entry, as the following
+  Index row_ = -1;
+  std::int64_t in_panel_ = 0;
 };
 
 /// Owns the panels of a PE. The host has their entries column by column, each with its diagonal entry, as a
@@ -114,7 +97,8 @@ class local_values {
                          " entries, too many for the offset type of the matrix");
     });
     place_finder places(of, local, first, pivots_);
-    const auto for_pes = [&](std::int64_t s, Index row, const auto& use) {
+    const auto for_pes = [&](Index row, Index column, const auto& use) {
+      const std::int64_t s = of.supernode_at(column);
       if (!owners.is_divided(s)) {
         use(at(owners.solver[at(s)]));
       } else if (row < of.first(s + 1)) {
@@ -127,7 +111,7 @@ class local_values {
     };
     std::vector<std::int64_t> counts(at(team.size()), 0);
     for_entries([&](Index row, Index column, Offset) {
-      for_pes(places.supernode_at(column), row, [&](std::size_t pe) { ++counts[pe]; });
+      for_pes(row, column, [&](std::size_t pe) { ++counts[pe]; });
     });
     std::vector<std::vector<entry_run<Index>>> to(counts.size());
     sources_.resize(to.size());
@@ -136,7 +120,7 @@ class local_values {
       sources_[pe].reserve(at(counts[pe]));
     }
     for_entries([&](Index row, Index column, Offset e) {
-      for_pes(places.supernode_at(column), row, [&](std::size_t pe) {
+      for_pes(row, column, [&](std::size_t pe) {
         sources_[pe].push_back(e);
         append_entry(to[pe], row, column);
       });
@@ -257,13 +241,11 @@ class local_values {
     std::vector<Index> fundamental;
     for (std::int64_t s = 0; s < local.tree.count(); ++s) {
       const std::int64_t height = local.tree.columns(s) + local.tree.rows(s);
-      for (std::int64_t w = 0; w * 32 < height; ++w) {
-        if (w % 8 == 0 && w > 0) {
-          words.push_back(static_cast<std::uint32_t>(w * 32));
-        }
-        words.push_back(height - w * 32 >= 32 ? ~std::uint32_t{0}
-                                              : (std::uint32_t{1} << (height - w * 32)) - 1);
+      words.resize(words.size() + at(supernodal::mask_words(height)), ~std::uint32_t{0});
+      for (std::int64_t w = 8; w * 32 < height; w += 8) {
+        words[at(masks_.word_index(begin.back(), w) - 1)] = static_cast<std::uint32_t>(w * 32);
       }
+      words.back() >>= (32 - height % 32) % 32;
       begin.push_back(static_cast<std::int64_t>(words.size()));
       fundamental.push_back(static_cast<Index>(s));
     }
