@@ -26,10 +26,7 @@ namespace sptrsv::SPTRSV_ABI {
 /// The object is move-only and owns all that it needs. It has memory for one solve in flight: its status. For
 /// streams, memory and threads the rules of `solver` apply.
 ///
-/// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
-/// @tparam Index signed integer type of the row and column indices of the matrix.
-/// @tparam Offset signed integer type of the row (column) offsets of the matrix.
-/// @tparam Stream stream type: cudaStream_t, or host_stream for batches on the host.
+/// The type parameters are those of `solver`. Stream: cudaStream_t, or host_stream for batches on the host.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle>
 class batched_solver {
   using executor = detail::executor_t<Stream>;
@@ -48,8 +45,7 @@ class batched_solver {
                  const system_options& options, stream_type stream, memory_resource* resource)
       : batched_solver(detail::view_of(a), values, batch, options, executor(stream), resource) {}
 
-  /// Replaces the values of all matrices; the pattern stays the same. Only enqueues; it may be captured into
-  /// a CUDA graph. The array must not be freed or changed before the enqueued work is complete.
+  /// Replaces the values of all matrices; otherwise as solver::update_values.
   ///
   /// @param values the values of all entries of the stored matrix, in the order of its arrays, for one system
   ///   after the other at a distance of batch_options::value_stride; device memory.
@@ -84,7 +80,7 @@ class batched_solver {
   ///   was moved from. Zero pivots, NaN and infinite values are no errors: see status.
   void solve(batch_view<const Value> b, batch_view<Value> x, Value alpha, stream_type stream = {}) {
     expect_not_moved_from();
-    if (!has_work(b, x)) {
+    if (!detail::batched::check_operands<executor>(b, x, {systems_, size_, max_rhs_}, taker)) {
       return;
     }
     engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)),
@@ -175,16 +171,6 @@ class batched_solver {
     detail::check_space<executor>(values.data(), needed, "the array of values", taker);
   }
 
-  /// Checks the operands of a solve. Returns whether they have elements.
-  [[nodiscard]] bool has_work(const batch_view<const Value>& b, const batch_view<Value>& x) const {
-    if (!detail::batched::check_operands(b, x, {systems_, size_, max_rhs_})) {
-      return false;
-    }
-    detail::check_space<executor>(b.data, 1, "b", taker);
-    detail::check_space<executor>(x.data, 1, "x", taker);
-    return true;
-  }
-
   static constexpr const char* taker = "a batch";  ///< the name of this class in messages
 
   std::int64_t systems_;
@@ -199,9 +185,7 @@ class batched_solver {
 /// Analyses the pattern of the `options.part` triangle of `a` once for all systems of a batch, takes their
 /// values, and returns the solver.
 ///
-/// The function synchronises `stream` during the analysis, and enqueues the copy of the values on it before
-/// it returns. The solver keeps no reference to `a` and `values`: the arrays may be freed or changed as soon
-/// as this copy is complete.
+/// Synchronises `stream`, and keeps no reference to `a` and `values`, as `analyze`.
 ///
 /// @param a csr_view, csc_view or owning matrix in device memory: the pattern of all systems. Its values are
 ///   not read.
@@ -209,9 +193,7 @@ class batched_solver {
 ///   container in device memory.
 /// @param batch the number of systems, and the distance between their values.
 /// @param options the triangle, the operation, and the largest number of right-hand sides, of all systems.
-/// @param stream the stream of the analysis, whose device must be the current one.
-/// @param resource source of memory; null: the library's pool on the current device. It must outlive the
-///   solver.
+/// @param stream, resource as in analyze.
 /// @return a `batched_solver<Value, Index, Offset>`, with the stream type as last argument if it is not
 ///   cudaStream_t. Value, Index and Offset are the types of the matrix.
 /// @throws error with the codes of `analyze`; errc::size_mismatch if there are fewer values than the systems
