@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,9 +90,7 @@ struct incomplete_tuning {
 /// factors of before.
 ///
 /// @tparam Method the method; use the aliases incomplete_lu and incomplete_cholesky.
-/// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
-/// @tparam Index signed integer type of the indices of the matrix.
-/// @tparam Offset signed integer type of the offsets of the matrix.
+/// @tparam Value, Index, Offset as for solver.
 /// @tparam Stream stream type: cudaStream_t, or host_stream for the serial factorisation on the host.
 /// @tparam Tuning incomplete_tuning, or a struct derived from it.
 template <incomplete_method Method, class Value, class Index = std::int32_t, class Offset = Index,
@@ -146,7 +143,7 @@ class incomplete_factorization {
     };
     SPTRSV_EXPECTS(entries_ == 0 || !range(values).meets(range(this->values())), errc::invalid_argument,
                    "factorize got the array of the factors, which it overwrites");
-    const rule checked = rule_of(pivots);
+    const rule checked = rule::of(pivots);
     analysed_->last.run(
         [&] { analysed_->factorize(detail::as_scalar(values.data()), checked, executor(stream)); });
   }
@@ -175,8 +172,7 @@ class incomplete_factorization {
   /// @param a the matrix that was analysed, or another one with the same arrays; without fill-in they must
   ///   outlive the view.
   /// @throws error errc::size_mismatch if `a` has another size; errc::invalid_argument if it is stored by
-  /// rows
-  ///   and the analysed matrix by columns, or the reverse.
+  ///   rows and the analysed matrix by columns, or the reverse.
   template <class Matrix>
   [[nodiscard]] auto view(const Matrix& a) const {
     auto result = detail::view_of(a);
@@ -238,7 +234,7 @@ class incomplete_factorization {
     detail::check_spaces<executor>(pattern, detail::incomplete::name<Method>);
     check_values(view.values);
     SPTRSV_EXPECTS(options.fill_level >= 0, errc::invalid_argument, "fill_level is negative");
-    const rule checked = rule_of(options.pivots);
+    const rule checked = rule::of(options.pivots);
     analysed_ = std::make_unique<analysed_pattern>(pattern, options.fill_level, on,
                                                    resource != nullptr ? *resource : on.default_resource());
     analysed_->factorize(detail::as_scalar(view.values), checked, on);
@@ -269,21 +265,6 @@ class incomplete_factorization {
   [[nodiscard]] std::int64_t factor_entries() const {
     return analysed_->fill ? analysed_->fill->pattern().entries : entries_;
   }
-  static rule rule_of(const pivot_options& pivots) {
-    using real = detail::real_t<scalar>;
-    const auto check = [](double value, const char* what) {
-      SPTRSV_EXPECTS(value >= 0 && value <= static_cast<double>(std::numeric_limits<real>::max()),
-                     errc::invalid_argument,
-                     std::string("pivot_options: ") + what + " is negative or not finite in this precision");
-    };
-    check(pivots.diagonal_shift, "diagonal_shift");
-    check(pivots.boost_below, "boost_below");
-    check(pivots.boost_to, "boost_to");
-    return {static_cast<real>(1 + pivots.diagonal_shift),
-            static_cast<real>(pivots.boost_to > 0 ? pivots.boost_below : -1.0),
-            static_cast<real>(pivots.boost_to)};
-  }
-
   void check_values(const Value* values) const {
     detail::check_space<executor>(values, entries_, "the array of values", detail::incomplete::name<Method>);
   }

@@ -35,16 +35,7 @@ class graph {
     check_on_host(view, taker);
     SPTRSV_EXPECTS(a.entries <= max_count<Offset> / 2, errc::unsupported,
                    std::to_string(a.entries) + " entries: the offset type cannot count those of A + A^T");
-    lists_ = lists_of<Index, Offset>(a.size, [&](const auto& add) {
-      for (std::int64_t m = 0; m < a.size; ++m) {
-        for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
-          if (a.indices[e] != m) {
-            add(static_cast<Index>(m), a.indices[e]);
-            add(a.indices[e], static_cast<Index>(m));
-          }
-        }
-      }
-    });
+    lists_ = undirected_edges<Index, Offset>(a, [](std::int64_t, Index) { return true; });
     remove_duplicates();
   }
 
