@@ -43,7 +43,23 @@ class batched_solver {
   template <class Matrix>
   batched_solver(const Matrix& a, span<const Value> values, const batch_options& batch,
                  const system_options& options, stream_type stream, memory_resource* resource)
-      : batched_solver(detail::view_of(a), values, batch, options, executor(stream), resource) {}
+      : systems_(batch.systems), max_rhs_(options.max_rhs) {
+    const auto view = detail::view_of(a);
+    const auto pattern = detail::pattern_of(view);
+    size_ = view.rows;
+    entries_ = view.entries;
+    value_stride_ = batch.value_stride == 0 ? entries_ : batch.value_stride;
+    detail::check_shape<Value>(view.rows, view.columns, pattern, options);
+    detail::batched::check_options(batch, entries_, sizeof(Value));
+    detail::check_spaces<executor>(pattern, taker);
+    check_values(values);
+    const detail::triangle_form form(options, pattern.by_columns);
+    reversed_ = form.reversed;
+    const executor on(stream);
+    engine_ = std::make_unique<counted_engine>(pattern, form, batch, on,
+                                               resource != nullptr ? *resource : on.default_resource());
+    engine_->update_values(detail::as_scalar(values.data()), value_stride_, on);
+  }
 
   /// Replaces the values of all matrices; otherwise as solver::update_values.
   ///
@@ -142,26 +158,6 @@ class batched_solver {
           engine(pattern, form, batch, on, static_cast<memory_resource&>(*this)) {}
   };
 
-  template <class View>
-  batched_solver(const View& a, span<const Value> values, const batch_options& batch,
-                 const system_options& options, const executor& on, memory_resource* resource)
-      : systems_(batch.systems),
-        size_(a.rows),
-        entries_(a.entries),
-        value_stride_(batch.value_stride == 0 ? a.entries : batch.value_stride),
-        max_rhs_(options.max_rhs) {
-    const auto pattern = detail::pattern_of(a);
-    detail::check_shape<Value>(a.rows, a.columns, pattern, options);
-    detail::batched::check_options(batch, entries_, sizeof(Value));
-    detail::check_spaces<executor>(pattern, taker);
-    check_values(values);
-    const detail::triangle_form form(options, pattern.by_columns);
-    reversed_ = form.reversed;
-    engine_ = std::make_unique<counted_engine>(pattern, form, batch, on,
-                                               resource != nullptr ? *resource : on.default_resource());
-    engine_->update_values(detail::as_scalar(values.data()), value_stride_, on);
-  }
-
   void expect_not_moved_from() const {
     SPTRSV_EXPECTS(engine_ != nullptr, errc::invalid_argument, "the solver was moved from");
   }
@@ -174,9 +170,9 @@ class batched_solver {
   static constexpr const char* taker = "a batch";  ///< the name of this class in messages
 
   std::int64_t systems_;
-  std::int64_t size_;
-  std::int64_t entries_;
-  std::int64_t value_stride_;
+  std::int64_t size_ = 0;
+  std::int64_t entries_ = 0;
+  std::int64_t value_stride_ = 0;
   std::int64_t max_rhs_;
   bool reversed_ = false;
   std::unique_ptr<counted_engine> engine_;
