@@ -92,7 +92,9 @@ class any_solving : public any_object<held_solver<Value, Stream, View>, Value, I
   /// Takes a solver.
   template <class Solver>
   explicit any_solving(Solver&& from)
-      : base(std::make_unique<solver_holder<std::decay_t<Solver>, Stream, View>>(std::move(from))) {}
+      : base(
+            std::make_unique<solver_holder<std::decay_t<Solver>, Stream, View>>(std::forward<Solver>(from))) {
+  }
 };
 
 }  // namespace detail
