@@ -37,4 +37,20 @@ vertex_lists<Index, Offset> lists_of(std::int64_t size, const Visit& visit) {
   return made;
 }
 
+/// Returns the entries of a stored matrix off the diagonal for which is_used(major, minor) is true, and their
+/// reverses: the edges of an undirected graph, in which an edge may be twice.
+template <class Index, class Offset, class Pattern, class IsUsed>
+vertex_lists<Index, Offset> undirected_edges(const Pattern& a, const IsUsed& is_used) {
+  return lists_of<Index, Offset>(a.size, [&](const auto& add) {
+    for (std::int64_t m = 0; m < a.size; ++m) {
+      for (auto e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
+        if (a.indices[e] != m && is_used(m, a.indices[e])) {
+          add(static_cast<Index>(m), a.indices[e]);
+          add(a.indices[e], static_cast<Index>(m));
+        }
+      }
+    }
+  });
+}
+
 }  // namespace sptrsv::SPTRSV_ABI::detail

@@ -2,6 +2,7 @@
 // The diagonal D of L D L^T, which the matrix of L stores on its diagonal.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 
@@ -9,6 +10,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
+#include "sptrsv/options.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::factors {
 
@@ -84,5 +86,26 @@ class stored_diagonal {
   buffer<Offset> sources_;  ///< by row
   buffer<Scalar> values_;   ///< by row
 };
+
+/// Returns what an application met: `solves` are what its solves met. A value that is not finite comes before
+/// growth. A bad entry of the diagonal between the solves shows in the second one.
+template <class Scalar, class Offset, class Executor>
+factors_status status_of(const std::array<solve_status, 2>& solves, bool was_transposed,
+                         const stored_diagonal<Scalar, Offset, Executor>& diagonal, const Executor& on) {
+  const auto is_finite = [](const solve_status& s) { return s.ok() || s.code == solve_status::kind::growth; };
+  const bool in_first = !is_finite(solves[0]) || (is_finite(solves[1]) && !solves[0].ok());
+  const solve_status& met = solves[in_first ? 0 : 1];
+  if (met.ok()) {
+    return {};
+  }
+  if (!in_first && !is_finite(met) && !diagonal.is_identity()) {
+    const Scalar pivot = diagonal.entry(*met.row, on);
+    if (pivot == Scalar{} || !detail::is_finite(pivot)) {
+      return {pivot == Scalar{} ? solve_status::kind::zero_pivot : solve_status::kind::non_finite, met.row,
+              factor_part::diagonal};
+    }
+  }
+  return {met.code, met.row, in_first != was_transposed ? factor_part::first : factor_part::second};
+}
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::factors
