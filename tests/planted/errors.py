@@ -1181,10 +1181,10 @@ ERRORS = (
         "tail",
         "supernodal supernodal_factors",
         Edit(
-            SN + "solve/backward_agent.hpp",
+            SN + "solve/supernodal_team.hpp",
             "t < work.tiles",
             "t + 1 < work.tiles",
-            within="t < work.tiles; t += at_once * warps",
+            within="t < work.tiles; t += AtOnce * step",
         ),
     ),
     error(

@@ -52,18 +52,17 @@ struct forest_memory {
     at.b = at.factors + of.columns;
     at.level_begin = reinterpret_cast<std::int32_t*>(next + space.components(of.columns, of.outside_count));
     const auto warp = ctx.template group<32>();
+    const auto copy = [&](int number, const auto* from, std::int64_t begin, std::int64_t end, auto* to) {
+      copy_panel(ctx, from, begin, end, to, &arrival[number], warp.rank());
+    };
     if (warp.index() == 0) {
-      copy_panel(ctx, p.panels, of.panels, of.panels + of.entries, panel_memory, &arrival[0], warp.rank());
+      copy(0, p.panels, of.panels, of.panels + of.entries, panel_memory);
       if constexpr (Backward) {
-        copy_panel(ctx, p.forests.columns, of.items, of.items + of.columns, item_memory, &arrival[1],
-                   warp.rank());
-        copy_panel(ctx, p.forests.local_rows, of.local_rows, of.local_rows + of.rows, list_memory,
-                   &arrival[2], warp.rank());
-        copy_panel(ctx, p.forests.nodes, of.nodes, of.nodes + of.node_count, node_memory, &arrival[3],
-                   warp.rank());
+        copy(1, p.forests.columns, of.items, of.items + of.columns, item_memory);
+        copy(2, p.forests.local_rows, of.local_rows, of.local_rows + of.rows, list_memory);
+        copy(3, p.forests.nodes, of.nodes, of.nodes + of.node_count, node_memory);
       } else {
-        copy_panel(ctx, p.forests.products, of.items, of.items + of.columns + of.rows, item_memory,
-                   &arrival[1], warp.rank());
+        copy(1, p.forests.products, of.items, of.items + of.columns + of.rows, item_memory);
       }
     }
     for (int i = ctx.thread_rank(); i <= of.level_count; i += threads) {

@@ -34,7 +34,7 @@ struct pack_backward_agent {
     start_pack_block(ctx, shared, p);
     const task& work = shared.work;
     if (work.kind == task_kind::warps) {
-      warp_team<Context> team(ctx);
+      supernode_team<Context, 32> team(ctx);
       const int index = team.warp().index();
       if (index < work.end - work.begin) {
         const supernode& node = shared.small[index];
@@ -44,7 +44,7 @@ struct pack_backward_agent {
       }
       return;
     }
-    block_team<Context, block_threads> team(ctx);
+    supernode_team<Context, block_threads> team(ctx);
     const auto memory = memory_type::template of_block<space>(ctx, p.tile_bytes);
     if (work.kind == task_kind::sums) {
       sum(ctx, team, shared, p, work, memory.products);
@@ -104,25 +104,10 @@ struct pack_backward_agent {
   SPTRSV_DEVICE static pair sum_of_tiles(Context& ctx, const params& p, std::uint32_t half,
                                          const lane_rhs& rhs, const task& work, std::int64_t column,
                                          const warp_share& share) {
-    constexpr int at_once = 8;
-    const auto index = [&](int tile) { return p.size + work.partials + tile * work.node.columns + column; };
-    pair total{};
-    for (int t = share.part; t < work.tiles; t += at_once * share.parts) {
-      typename flag::reading seen[at_once];
-      SPTRSV_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        const int tile = t + i * share.parts;
-        seen[i] = tile < work.tiles ? p.try_load(ctx, half, rhs, index(tile)) : flag::zero();
-      }
-      SPTRSV_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        const int tile = t + i * share.parts;
-        if (tile < work.tiles) {  // not p.wait(), which is slower where many values are waited for
-          total = total + flag::wait(ctx, p.component(half, rhs, index(tile)), seen[i]);
-        }
-      }
-    }
-    return total;
+    const auto index = [&](int t) { return p.size + work.partials + t * work.node.columns + column; };
+    return sum_handed_over<8, pair>(
+        ctx, work, share.part, share.parts, [&](int t) { return p.try_load(ctx, half, rhs, index(t)); },
+        [&](int t) { return p.component(half, rhs, index(t)); });
   }
 
   /// The factors of columns of the panel, one of each octet, as multiply_octets takes them, for the rows from

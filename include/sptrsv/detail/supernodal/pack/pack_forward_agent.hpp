@@ -33,7 +33,7 @@ struct pack_forward_agent {
     start_pack_block(ctx, shared, p);
     const task& work = shared.work;
     if (work.kind == task_kind::warps) {
-      warp_team<Context> team(ctx);
+      supernode_team<Context, 32> team(ctx);
       const int index = team.warp().index();
       if (index < work.end - work.begin) {
         const supernode& node = shared.small[index];
@@ -47,7 +47,7 @@ struct pack_forward_agent {
       sum(ctx, shared, p, work);
       return;
     }
-    block_team<Context, block_threads> team(ctx);
+    supernode_team<Context, block_threads> team(ctx);
     solve(ctx, team, team.warp().index(), shared, p, work.node, work.begin, work.end,
           work.kind == task_kind::tile, memory_type::template of_block<space>(ctx, p.tile_bytes),
           &shared.arrivals[0], shared.votes);

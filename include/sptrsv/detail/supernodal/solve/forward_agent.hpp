@@ -69,7 +69,7 @@ struct forward_agent {
     const task work = ctx.load_constant(p.tasks + shared.start.block - p.forests.count);
     auto* const panel_memory = static_cast<unsigned char*>(ctx.dynamic_shared());
     if (work.kind == task_kind::warps) {
-      warp_team<Context> team(ctx);
+      supernode_team<Context, 32> team(ctx);
       const int index = team.warp().index();
       if (index < work.end - work.begin) {
         const supernode node = ctx.load_constant(p.small + work.begin + index);
@@ -87,7 +87,7 @@ struct forward_agent {
       sum(ctx, shared.start, p, work.node, work.begin + ctx.thread_rank(), work.end);
       return;
     }
-    block_team<Context, block_threads> team(ctx);
+    supernode_team<Context, block_threads> team(ctx);
     solve<capacity>(ctx, team, shared.start, p, work.node, work.begin, work.end, work.kind == task_kind::tile,
                     panel_memory, &shared.arrivals[0], shared.g);
   }
