@@ -250,7 +250,7 @@ device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& column
                        &found.data()->longest_row);
   }
   if (known.column < 0) {
-    simt::find_largest(on, c.size, column_length<Index, Offset>{c}, &found.data()->longest_column);
+    simt::find_largest(on, c.size, c, &found.data()->longest_column);
   }
   columns.set_fundamental(f.first, f.count, on, resource);
   results host{};
