@@ -219,11 +219,9 @@ device_merge<Index> merge_supernodes(const device_fundamental<Index>& f, const m
     merged = merge_on_device(f, limits, max_steps, words, on, resource);
   }
   if (merged.ranges.size() == 0) {
-    const fundamental_supernodes on_host = download_fundamental(f, on);
-    const merged_supernodes made = merge(on_host, limits);
-    merged.ranges = upload(columns_of<Index>(on_host, made), on, resource);
-    merged.first_descendant =
-        upload(std::vector<Index>(made.first_descendant.begin(), made.first_descendant.end()), on, resource);
+    const merged_supernodes<Index> made = merge<Index>(download_fundamental(f, on), limits);
+    merged.ranges = upload(made.ranges, on, resource);
+    merged.first_descendant = upload(made.first_descendant, on, resource);
   }
   return merged;
 }
