@@ -43,8 +43,7 @@ struct backward_agent {
   static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);
   static_assert(Tuning::max_width <= block_threads,
                 "supernodal_tuning: max_width must not be larger than block_threads");
-  using forests = backward_forest<Tuning, Scalar, Index, Offset, Params>;
-  static constexpr int arrival_count = std::max(warps, forests::memory::arrivals);
+  static constexpr int arrival_count = std::max(warps, forest_space::arrivals(true));
   struct shared_storage {
     array_of<std::uint64_t, arrival_count> arrivals;
     block_start start;
@@ -65,7 +64,8 @@ struct backward_agent {
   template <class Context>
   SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block >= p.task_count) {
-      solve_forest<forests>(ctx, p, shared.start, shared.start.block - p.task_count, shared.arrivals);
+      solve_forest<backward_forest<Context, Tuning, Scalar, Params>, true>(
+          ctx, p, shared.start, shared.start.block - p.task_count, shared.arrivals);
       return;
     }
     const task work = ctx.load_constant(p.tasks + shared.start.block);

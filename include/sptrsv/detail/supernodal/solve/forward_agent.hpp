@@ -42,8 +42,7 @@ struct forward_agent {
   static constexpr int warps = block_threads / 32;
   static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);
   static constexpr int capacity = Tuning::max_width > block_threads ? Tuning::max_width : block_threads;
-  using forests = forward_forest<Tuning, Scalar, Index, Offset, Params>;
-  static constexpr int arrival_count = std::max(warps, forests::memory::arrivals);
+  static constexpr int arrival_count = std::max(warps, forest_space::arrivals(false));
   struct shared_storage {
     array_of<std::uint64_t, arrival_count> arrivals;
     block_start start;
@@ -63,7 +62,8 @@ struct forward_agent {
   template <class Context>
   SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block < p.forests.count) {
-      solve_forest<forests>(ctx, p, shared.start, shared.start.block, shared.arrivals);
+      solve_forest<forward_forest<Context, Tuning, Scalar, Params>, false>(
+          ctx, p, shared.start, shared.start.block, shared.arrivals);
       return;
     }
     const task work = ctx.load_constant(p.tasks + shared.start.block - p.forests.count);

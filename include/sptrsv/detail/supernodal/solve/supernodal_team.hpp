@@ -109,7 +109,7 @@ SPTRSV_DEVICE Value sum_handed_over(Context& ctx, const task& work, int first, i
   using flag = value_flag<Value>;
   Value total{};
   for (int t = first; t < work.tiles; t += AtOnce * step) {
-    typename flag::reading seen[AtOnce];
+    array_of<typename flag::reading, AtOnce> seen;
     SPTRSV_UNROLL
     for (int i = 0; i < AtOnce; ++i) {
       seen[i] = t + i * step < work.tiles ? try_load(t + i * step) : flag::zero();
