@@ -1216,7 +1216,7 @@ ERRORS = (
         "supernodal_factors",
         Edit(
             SN + "forest/forest_solver.hpp",
-            "p.buffers.reset(ctx, start.half ^ 1u, at.outside_row(ctx, p, q), start.rhs_to_reset, 0, 1);",
+            "p.buffers.reset(ctx, start.half ^ 1u, at.outside_row(q), start.rhs_to_reset, 0, 1);",
             "",
         ),
     ),
