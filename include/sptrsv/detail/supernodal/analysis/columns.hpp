@@ -144,9 +144,7 @@ class factor_columns {
                                find_panel_columns<Index, Offset>{a, lists_.offsets.data(),
                                                                  pattern_first_.data(), lists_.first.data()});
     on.exclusive_scan(lists_.offsets.data(), lists_.offsets.data(), a.size + 1, resource);
-    Offset entries = 0;
-    on.download(&entries, lists_.offsets.data() + a.size, sizeof(entries));
-    entries_ = entries;
+    entries_ = download_one(lists_.offsets.data() + a.size, on);
     view_ = {a.size, lists_.offsets.data(), pattern_first_.data(), a.row_indices, 1, -1};
   }
 
