@@ -1181,10 +1181,10 @@ ERRORS = (
         "tail",
         "supernodal supernodal_factors",
         Edit(
-            SN + "solve/backward_agent.hpp",
+            SN + "solve/supernodal_team.hpp",
             "t < work.tiles",
             "t + 1 < work.tiles",
-            within="t < work.tiles; t += at_once * warps",
+            within="t < work.tiles; t += AtOnce * step",
         ),
     ),
     error(
@@ -1216,7 +1216,7 @@ ERRORS = (
         "supernodal_factors",
         Edit(
             SN + "forest/forest_solver.hpp",
-            "p.buffers.reset(ctx, start.half ^ 1u, at.outside_row(ctx, p, q), start.rhs_to_reset, 0, 1);",
+            "p.buffers.reset(ctx, start.half ^ 1u, at.outside_row(q), start.rhs_to_reset, 0, 1);",
             "",
         ),
     ),

@@ -38,9 +38,7 @@ buffer<Count> count_marked(std::int64_t size, const Marked& is_marked, const Exe
 /// Returns the last element. Synchronises.
 template <class T, class Executor>
 T last_of(const buffer<T>& values, const Executor& on) {
-  T last{};
-  on.download(&last, values.data() + values.size() - 1, sizeof(last));
-  return last;
+  return download_one(values.data() + values.size() - 1, on);
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

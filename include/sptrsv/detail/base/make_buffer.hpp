@@ -17,6 +17,14 @@ buffer<T> make_buffer(std::int64_t count, const Executor& on, memory_resource& r
   return buffer<T>(at(count), resource, on.stream());
 }
 
+/// The same with all bytes zero.
+template <class T, class Executor>
+buffer<T> make_zeros(std::int64_t count, const Executor& on, memory_resource& resource) {
+  auto made = make_buffer<T>(count, on, resource);
+  on.fill_bytes(made.data(), 0, made.bytes());
+  return made;
+}
+
 /// Returns a copy, in the memory of the executor, of `count` elements in host memory.
 template <class T, class Executor>
 buffer<T> upload_array(const T* host, std::int64_t count, const Executor& on, memory_resource& resource) {
@@ -27,6 +35,14 @@ buffer<T> upload_array(const T* host, std::int64_t count, const Executor& on, me
 template <class T, class Executor>
 buffer<T> upload(const std::vector<T>& host, const Executor& on, memory_resource& resource) {
   return upload_array(host.data(), static_cast<std::int64_t>(host.size()), on, resource);
+}
+
+/// Returns an element. Synchronises.
+template <class T, class Executor>
+T download_one(const T* device, const Executor& on) {
+  T made{};
+  on.download(&made, device, sizeof(made));
+  return made;
 }
 
 /// Returns a copy in host memory of `count` elements. Synchronises.

@@ -242,22 +242,23 @@ structure<Index> make_structure(const fundamental_lists<Index>& f, const row_map
   structure<Index> made;
   made.backward = backward;
   made.map = map;
-  const auto merged = supernodal::merge(f.of, limits);
-  made.tree = supernodal::cut(supernodal::columns_of<Index>(f.of, merged), map.size, f.of.is_nested(),
-                              max_width, cuts);
+  const auto merged = supernodal::merge<Index>(f.of, limits);
+  made.tree = supernodal::cut(merged.ranges, map.size, f.of.is_nested(), max_width, cuts);
   made.level = made.tree.levels(backward);
-  std::size_t range = 0;
+  std::int64_t root = 0;  // of a merged range: its last fundamental supernode
   for (std::int64_t s = 0; s < made.tree.count(); ++s) {
     made.supernode_of.resize(static_cast<std::size_t>(made.first(s + 1)), static_cast<Index>(s));
     made.range_rows.push_back(static_cast<std::int64_t>(made.rows.size()));
     if (made.first(s + 1) == made.range_end(s)) {
-      const std::int64_t root = merged.ranges[range++].end - 1;
+      while (f.of.first[at(root + 1)] < made.range_end(s)) {
+        ++root;
+      }
       made.rows.insert(made.rows.end(), f.rows.begin(root), f.rows.end(root));
     }
   }
   for (std::int64_t j = 0, of = 0; j < map.size; ++j) {
     of += j == f.of.first[at(of) + 1] ? 1 : 0;
-    made.first_descendant.push_back(static_cast<Index>(merged.first_descendant[at(of)]));
+    made.first_descendant.push_back(merged.first_descendant[at(of)]);
   }
   return made;
 }

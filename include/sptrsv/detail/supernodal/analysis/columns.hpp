@@ -47,28 +47,12 @@ struct column_view {
   template <class Context>
   SPTRSV_DEVICE std::int64_t count_before(Context& ctx, std::int64_t begin, std::int64_t count,
                                           std::int64_t row_end) const {
-    std::int64_t low = 0;
-    std::int64_t high = count;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (row(ctx, begin, middle) < row_end) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return triangle_kernels::count_while(count, [&](std::int64_t t) { return row(ctx, begin, t) < row_end; });
   }
-};
-
-/// Returns the number of entries of a column.
-template <class Index, class Offset>
-struct column_length {
-  column_view<Index, Offset> c;
-
+  /// Body of simt::find_largest: the number of entries of a column.
   template <class Context>
   SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t column) const {
-    return c.count(ctx, column);
+    return count(ctx, column);
   }
 };
 
@@ -160,9 +144,7 @@ class factor_columns {
                                find_panel_columns<Index, Offset>{a, lists_.offsets.data(),
                                                                  pattern_first_.data(), lists_.first.data()});
     on.exclusive_scan(lists_.offsets.data(), lists_.offsets.data(), a.size + 1, resource);
-    Offset entries = 0;
-    on.download(&entries, lists_.offsets.data() + a.size, sizeof(entries));
-    entries_ = entries;
+    entries_ = download_one(lists_.offsets.data() + a.size, on);
     view_ = {a.size, lists_.offsets.data(), pattern_first_.data(), a.row_indices, 1, -1};
   }
 

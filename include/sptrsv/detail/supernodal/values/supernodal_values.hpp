@@ -106,16 +106,13 @@ class panel_values {
   /// Returns the smallest substitution index of a supernode whose growth is too large; -1 if there is none.
   /// Synchronises.
   [[nodiscard]] std::int64_t first_grown_index(const Executor& on) const {
-    std::int64_t first = 0;
-    on.download(&first, first_grown_.data(), sizeof(first));
+    const std::int64_t first = download_one(first_grown_.data(), on);
     return first < columns_ ? first : -1;
   }
 
   /// Returns the norms of all supernodes. Synchronises.
   [[nodiscard]] std::vector<block_norms<real>> norms(const Executor& on) const {
-    std::vector<block_norms<real>> found(norms_.size());
-    on.download(found.data(), norms_.data(), norms_.bytes());
-    return found;
+    return download_array(norms_, on);
   }
 
   [[nodiscard]] const Scalar* panels() const { return panels_.data(); }
