@@ -12,8 +12,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
-namespace kernels {
-
 /// Returns the partition of a row of the triangle. Partitions are contiguous in the order of substitution and
 /// have about the same work, which is the number of a row's entries plus one; or they are boxes of a grid.
 /// Columns past the last row stand for rows that an earlier launch solves: their partition is -1.
@@ -190,7 +188,5 @@ struct order_rows {
     return to;
   }
 };
-
-}  // namespace kernels
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

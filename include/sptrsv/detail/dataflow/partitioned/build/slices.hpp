@@ -11,8 +11,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
-namespace kernels {
-
 /// Returns how many lanes measure or pack one row together, a power of two. In a small system the longest row
 /// decides, because one lane would still be at work when all others are done. In a large one all lanes are
 /// busy anyway, and several of them take a row only if rows are long on average.
@@ -205,7 +203,5 @@ struct place_slices {
     }
   }
 };
-
-}  // namespace kernels
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

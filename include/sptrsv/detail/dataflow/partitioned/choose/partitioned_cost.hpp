@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost model of the partitioned path: the time of a solve from the partition levels and from what a tile
 // and a hand-off take, two estimates without partition levels, and what a search finds with it.
-// predict_agent.hpp simulates a solve.
+// solve_simulation.hpp simulates a solve.
 #pragma once
 
 #include <algorithm>

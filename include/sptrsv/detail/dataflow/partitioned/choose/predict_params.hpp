@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters and the results of predict_agent.
+// What solve_simulation takes and returns.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,6 @@ struct prediction {
   std::int64_t needs_later;  ///< not 0: some partition needs a later one
 };
 
-namespace kernels {
-
 /// A table of partition levels, and the shapes whose times are predicted from it.
 struct predicted_table {
   std::int64_t begin;  ///< its first cell
@@ -29,7 +27,7 @@ struct predicted_table {
   double factor;         ///< of the time of a solve, for the hybrid path
 };
 
-/// Parameters of the kernel.
+/// Parameters of the simulations of one system.
 struct predict_params {
   static constexpr int max_shapes = 32;
   static constexpr int block_threads = 256;
@@ -51,6 +49,18 @@ struct predict_params {
   int table_count;
   predicted_table tables[counted_tables::max_count];
   costed_shape shapes[max_shapes];
+};
+
+/// What the threads of a block that simulates a solve share.
+struct simulated_cells {
+  static constexpr int block_cells = predict_params::block_cells;
+
+  float own[block_cells];            ///< by cell: its time
+  float delay[block_cells];          ///< what is added to the time at `needed`
+  std::int32_t needed[block_cells];  ///< index in `ends`: the cell that is needed, or `block_cells`
+  float ends[block_cells + 1];       ///< by cell: when it was finished; the last one is 0
+  std::int32_t global_entries[level_counts::level_stride];  ///< by partition
+  double of_warp[predict_params::block_threads / 32];
 };
 
 /// The table and the shape of one thread block.
@@ -88,8 +98,14 @@ struct predict_task {
         simt::ceil_div(simt::ceil_div(p.max_rhs, t.shape.rhs_together), rhs_blocks < 1 ? 1 : rhs_blocks);
     return t;
   }
-};
 
-}  // namespace kernels
+  /// Returns the time that a single partition takes for the rows of a level.
+  [[nodiscard]] SPTRSV_DEVICE double one_partition_nanoseconds(const predict_params& p,
+                                                               std::int32_t rows) const {
+    const double length = static_cast<double>(p.entries) / static_cast<double>(p.size);
+    return shape.level_nanoseconds(level_counts{rows, 0, 0, 0}, p.constants) +
+           p.constants.batched_global_entry * length * rows;
+  }
+};
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

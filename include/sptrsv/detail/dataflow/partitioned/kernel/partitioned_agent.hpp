@@ -17,8 +17,6 @@
 //
 // Progress: a partition needs earlier partitions only, and earlier launches of the same solve. Blocks take
 // their partitions in the order of their tickets, so a block waits for blocks that have started.
-//
-// The file is long because it is the body of one kernel: the parts that stand alone have files of their own.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +24,8 @@
 
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/dataflow/partitioned/kernel/global_entries.hpp"
-#include "sptrsv/detail/dataflow/partitioned/kernel/ordered_barrier.hpp"
-#include "sptrsv/detail/dataflow/partitioned/kernel/partitioned_params.hpp"
+#include "sptrsv/detail/dataflow/partitioned/kernel/global_operands.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/pipeline.hpp"
-#include "sptrsv/detail/dataflow/partitioned/kernel/rhs.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
@@ -304,7 +299,8 @@ class partition_solver {
 
 template <class Scalar, class Shape>
 struct agent {
-  static constexpr int block_threads = shared_layout<Scalar, Shape>::block_threads;
+  using layout = shared_layout<Scalar, Shape>;
+  static constexpr int block_threads = layout::block_threads;
   /// One block for each SM, since a block takes most of the shared memory: registers need not be saved.
   static constexpr int warps_per_processor = block_threads / 32;
   using params = kernel_params<Scalar>;

@@ -63,11 +63,10 @@ struct shapes_of {
                              Tuning::partitioned_shapes[I].warp_groups, Tuning::partitioned_shapes[I].entries,
                              Tuning::partitioned_shapes[I].polled_pairs,
                              Tuning::partitioned_shapes[I].streams, Tuning::partitioned_shapes[I].rhs>;
-  template <std::size_t... I>
-  static shape_list<shape<I>...> list(std::index_sequence<I...>);
 
  public:
-  using type = decltype(list(std::make_index_sequence<std::size(Tuning::partitioned_shapes)>{}));
+  using type =
+      decltype(shapes_by_index<shape>(std::make_index_sequence<std::size(Tuning::partitioned_shapes)>{}));
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned
