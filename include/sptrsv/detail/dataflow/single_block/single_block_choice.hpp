@@ -78,9 +78,11 @@ shape_choice choose_shape(const host_triangle<Index, Offset>& rows, const host_l
 /// Returns the length in tiles of the ring buffer that fits into shared memory.
 template <class Tuning, class Scalar>
 std::int64_t x_ring_tiles(const shape_choice& chosen, std::size_t shared_limit) {
-  std::size_t others = shared_layout<Scalar>::of(chosen.shape, 0).bytes;
-  shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
-    others += index == chosen.index ? simt::static_shared_bytes<agent<Scalar, decltype(shape)>> : 0;
+  std::size_t others = 0;
+  shapes_of<Tuning>::type::with(chosen.index, [&](auto shape) {
+    using shape_type = decltype(shape);
+    others =
+        shared_memory<Scalar, shape_type>::bytes(0) + simt::static_shared_bytes<agent<Scalar, shape_type>>;
   });
   const auto components =
       shared_limit < others ? 0 : static_cast<std::int64_t>((shared_limit - others) / sizeof(Scalar));

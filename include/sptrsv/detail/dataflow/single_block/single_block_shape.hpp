@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a single_block solve: the tile that the consumer warp solves at once, and the layout of shared
-// memory.
+// The shape of a single_block solve: the tile that the consumer warp solves at once.
 #pragma once
 
 #include <cstddef>
@@ -102,11 +101,10 @@ struct shapes_of {
   template <std::size_t I>
   using shape = kernel_shape<Tuning::single_block_shapes[I].rows, Tuning::single_block_shapes[I].lanes,
                              Tuning::single_block_shapes[I].entries, Tuning::single_block_shapes[I].reach>;
-  template <std::size_t... I>
-  static shape_list<shape<I>...> list(std::index_sequence<I...>);
 
  public:
-  using type = decltype(list(std::make_index_sequence<std::size(Tuning::single_block_shapes)>{}));
+  using type =
+      decltype(shapes_by_index<shape>(std::make_index_sequence<std::size(Tuning::single_block_shapes)>{}));
 };
 
 /// Returns the index of the entry (r, q), q < r, among the in-tile entries of a tile: a packed lower triangle
@@ -124,28 +122,5 @@ struct alignas(8) tile_row {
 inline constexpr std::int32_t no_row = -1;
 /// Returns the source of a row that only reloads component `row` of x into the x ring buffer.
 SPTRSV_HOST_DEVICE constexpr std::int32_t reload_source(std::int32_t row) { return -2 - row; }
-
-/// The layout of the dynamic shared memory, in bytes from its start: the stages of the pipeline, array by
-/// array, and the x ring buffer. Every array of a tile is a multiple of 16 bytes long.
-template <class Scalar>
-struct shared_layout {
-  std::size_t values, operands, in_tile, reciprocals, rhs, rows, x_ring, bytes;
-
-  static SPTRSV_HOST_DEVICE constexpr shared_layout of(const shape_values& s, std::int64_t x_ring_size) {
-    shared_layout l{};
-    const auto tiles = static_cast<std::size_t>(s.stages * s.stage_tiles);
-    const auto rows = static_cast<std::size_t>(s.rows);
-    const auto slots = static_cast<std::size_t>(s.threads() * s.entries);
-    l.values = 0;
-    l.operands = l.values + tiles * slots * sizeof(Scalar);
-    l.in_tile = l.operands + tiles * slots * sizeof(std::uint16_t);
-    l.reciprocals = l.in_tile + tiles * static_cast<std::size_t>(s.in_tile_entries) * sizeof(Scalar);
-    l.rhs = l.reciprocals + tiles * rows * sizeof(Scalar);
-    l.rows = l.rhs + tiles * rows * sizeof(Scalar);
-    l.x_ring = l.rows + 2 * tiles * rows * sizeof(tile_row);
-    l.bytes = l.x_ring + static_cast<std::size_t>(x_ring_size + 1) * sizeof(Scalar);
-    return l;
-  }
-};
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block

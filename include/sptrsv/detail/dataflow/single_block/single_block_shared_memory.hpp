@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of a launch of the single_block kernel, and the pointers into its shared memory.
+// The parameters of a launch of the single_block kernel, and its shared memory.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct kernel_params {
   std::int32_t x_ring_size;  ///< components in the x ring buffer
   std::int32_t size;         ///< rows of the system
   bool reversed;
-  const Scalar* values;               ///< by slot
+  Scalar* values;                     ///< by slot
   const std::uint16_t* operands;      ///< by slot
-  const Scalar* in_tile;              ///< by tile: in-tile entries times the reciprocal of the row's pivot
-  const Scalar* reciprocals;          ///< by row of the schedule: 1 / pivot; NaN if the row must divide
-  const Scalar* pivots;               ///< by row of the schedule; null if the diagonal is unit
+  Scalar* in_tile;                    ///< by tile: in-tile entries times the reciprocal of the row's pivot
+  Scalar* reciprocals;                ///< by row of the schedule: 1 / pivot; NaN if the row must divide
+  Scalar* pivots;                     ///< by row of the schedule; null if the diagonal is unit
   const tile_row* rows;               ///< by row of the schedule
   const std::uint32_t* in_tile_rows;  ///< by row of the schedule, see schedule
   const Scalar* zero;                 ///< a zero, the right-hand side of partial rows
@@ -33,7 +33,8 @@ struct kernel_params {
   dense_view<Scalar> x;
 };
 
-/// The stages of the pipeline and the x ring buffer in shared memory, see shared_layout.
+/// The dynamic shared memory of a block: the stages of the pipeline, array by array, and the x ring buffer.
+/// Every array of a tile is a multiple of 16 bytes long.
 template <class Scalar, class Shape>
 struct shared_memory {
   static constexpr int slots = Shape::threads * Shape::entries;
@@ -47,16 +48,21 @@ struct shared_memory {
   tile_row* rows;  ///< of twice as many stages, since they say where the right-hand sides are copied from
   Scalar* x_ring;
 
-  SPTRSV_DEVICE explicit shared_memory(void* begin) {
-    constexpr shared_layout<Scalar> layout = shared_layout<Scalar>::of(values_of<Shape>(), 0);
-    auto* const bytes = static_cast<unsigned char*>(begin);
-    values = reinterpret_cast<Scalar*>(bytes + layout.values);
-    operands = reinterpret_cast<std::uint16_t*>(bytes + layout.operands);
-    in_tile = reinterpret_cast<Scalar*>(bytes + layout.in_tile);
-    reciprocals = reinterpret_cast<Scalar*>(bytes + layout.reciprocals);
-    rhs = reinterpret_cast<Scalar*>(bytes + layout.rhs);
-    rows = reinterpret_cast<tile_row*>(bytes + layout.rows);
-    x_ring = reinterpret_cast<Scalar*>(bytes + layout.x_ring);
+  SPTRSV_DEVICE explicit shared_memory(void* begin)
+      : values(static_cast<Scalar*>(begin)),
+        operands(reinterpret_cast<std::uint16_t*>(values + pipeline_tiles * slots)),
+        in_tile(reinterpret_cast<Scalar*>(operands + pipeline_tiles * slots)),
+        reciprocals(in_tile + pipeline_tiles * Shape::in_tile_entries),
+        rhs(reciprocals + pipeline_tiles * Shape::rows),
+        rows(reinterpret_cast<tile_row*>(rhs + pipeline_tiles * Shape::rows)),
+        x_ring(reinterpret_cast<Scalar*>(rows + 2 * pipeline_tiles * Shape::rows)) {}
+
+  /// Returns its size with an x ring buffer of so many components and a zero.
+  static constexpr std::size_t bytes(std::int64_t x_ring_size) {
+    constexpr std::size_t of_tile = at(slots) * (sizeof(Scalar) + sizeof(std::uint16_t)) +
+                                    at(Shape::in_tile_entries + 2 * Shape::rows) * sizeof(Scalar) +
+                                    at(2 * Shape::rows) * sizeof(tile_row);
+    return at(pipeline_tiles) * of_tile + at(x_ring_size + 1) * sizeof(Scalar);
   }
 };
 
