@@ -97,24 +97,6 @@ SPTRSV_DEVICE run_row<Index, Offset> open_row(Context& ctx, const Warp& warp,
   return made;
 }
 
-/// Computes the effect of the eliminated entries. `inverse_sums`: by row, see row_elimination::eliminate.
-template <class Context, class Warp, class Scalar, class Index, class Offset>
-SPTRSV_DEVICE row_elimination::row_elimination<Scalar> eliminate(
-    Context& ctx, const Warp& warp, const valued_triangle<Scalar, Index, Offset>& t, std::int64_t row,
-    const run_row<Index, Offset>& r, const real_t<Scalar>* inverse_sums) {
-  using real = real_t<Scalar>;
-  row_elimination::row_elimination<Scalar> made{Scalar{}, 0, true};
-  real term = 0;
-  if (r.has_entry) {
-    const Scalar entry = t.entry(ctx, row, r.entry);
-    made.factor = divide(entry, t.pivot(ctx, static_cast<std::int64_t>(r.needs)));
-    term = magnitude(divide(entry, t.pivot(ctx, row))) * ctx.load(inverse_sums + r.needs);
-  }
-  made.is_finite = warp.all(is_finite(made.factor));
-  made.inverse_sum = 1 + simt::reduce(warp, term, 32, simt::plus{});
-  return made;
-}
-
 /// A list for merge(): a whole list, or one of the two parts of a row's own entries. One part has the entries
 /// that the row eliminates, the other part has the rest.
 template <class Index, class Offset>
