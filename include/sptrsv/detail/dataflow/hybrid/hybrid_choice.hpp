@@ -89,43 +89,30 @@ inline std::vector<double> remaining_times(const partitioned_profile& p) {
   return times;
 }
 
-/// Returns the same for a single partition, which solves level after level without hand-offs. `entries`:
-/// number of entries of the whole system.
-inline std::vector<double> remaining_times_of_one_partition(const partitioned_profile& p,
-                                                            const std::vector<std::int64_t>& level_offsets,
-                                                            std::int64_t entries) {
-  std::vector<double> times(level_offsets.size(), 0.0);
-  const double row_ns = p.constants.batched_global_entry * static_cast<double>(entries) /
-                        static_cast<double>(level_offsets.back());
-  for (std::size_t level = level_offsets.size() - 1; level-- > 0;) {
-    const auto rows = static_cast<std::int32_t>(level_offsets[level + 1] - level_offsets[level]);
-    times[level] =
-        times[level + 1] + row_ns * rows +
-        static_cast<double>(p.shape.level_nanoseconds(partitioned::level_counts{rows, 0, 0, 0}, p.constants));
-  }
-  return times;
-}
-
 /// Returns the cut with the smallest predicted time, whether or not it is faster than one path alone. A cut
 /// needs at least two levels. `entries`: number of entries of the whole system.
 inline level_cut best_cut(const partitioned_profile& p, const std::vector<std::int64_t>& level_offsets,
                           std::int64_t entries, const row_per_thread::solve_costs& row_per_thread) {
   const std::vector<double> times = remaining_times(p);
-  const std::vector<double> of_one = remaining_times_of_one_partition(p, level_offsets, entries);
   const double global_entries_ns = p.global_entries_ns();
   // How much longer all right-hand sides take than one.
   const double rhs_factor = (p.nanoseconds - p.constants.launch) / (times[0] + global_entries_ns);
   const auto size = static_cast<double>(level_offsets.back());
+  const double row_ns = p.constants.batched_global_entry * static_cast<double>(entries) / size;
+  double of_one = 0;  // the time of the rest as a single partition, which solves it without hand-offs
   level_cut best;
-  for (std::size_t level = 1; level + 1 < level_offsets.size(); ++level) {
+  for (std::size_t level = level_offsets.size() - 1; level-- > 1;) {
     const std::int64_t rows = level_offsets[level];
+    const auto own_rows = static_cast<std::int32_t>(level_offsets[level + 1] - rows);
+    of_one += row_ns * own_rows;
+    of_one += static_cast<double>(
+        p.shape.level_nanoseconds(partitioned::level_counts{own_rows, 0, 0, 0}, p.constants));
     const double share = static_cast<double>(rows) / size;
     const double first = row_per_thread.nanoseconds(
         static_cast<double>(rows), share * static_cast<double>(entries), static_cast<double>(level));
-    const double rest =
-        std::min(rhs_factor * (times[level] + (1 - share) * global_entries_ns), of_one[level]);
+    const double rest = std::min(rhs_factor * (times[level] + (1 - share) * global_entries_ns), of_one);
     const double time = first + p.constants.launch + rest;
-    if (time < best.nanoseconds) {
+    if (time <= best.nanoseconds) {  // of equal times, that with the fewest levels before the cut
       best = {static_cast<std::int64_t>(level), rows, time};
     }
   }
