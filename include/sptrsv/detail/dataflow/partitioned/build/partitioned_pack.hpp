@@ -26,9 +26,7 @@ struct start_slices_agent {
     slice_format format;
     std::int32_t x_ring_size;
     std::int32_t tile_stride;  ///< slices from a warp's slice to its next one: the warps of a block
-    sorted_partition_levels order;
-    const std::int32_t* tile_begins;
-    const std::int32_t* partition_tiles;
+    solve_order order;
     slice_counts counts;
     const std::uint64_t* offsets;  ///< of packed slices, in units of 16 bytes; slices + 1
     std::uint32_t* slice_begins;
@@ -73,12 +71,13 @@ struct start_slices_agent {
   SPTRSV_DEVICE static slice_head complete(Context& ctx, const params& p, std::int64_t slice,
                                            slice_head head) {
     const shape_values& shape = p.format.shape;
-    const std::int32_t first = ctx.load_constant(p.tile_begins + slice / shape.tile_slices());
+    const std::int32_t first = ctx.load_constant(p.order.tile_begins + slice / shape.tile_slices());
     head.first_solve_index =
         first + static_cast<std::int32_t>(slice % shape.tile_slices()) * shape.slice_rows();
     const std::int64_t partition = p.order.partition_of(ctx, first);
     const std::int64_t next = slice + 2 * p.tile_stride;
-    if (next < std::int64_t{ctx.load_constant(p.partition_tiles + partition + 1)} * shape.tile_slices()) {
+    if (next <
+        std::int64_t{ctx.load_constant(p.order.partition_tiles + partition + 1)} * shape.tile_slices()) {
       head.set_next(begin_of(ctx, p, next), staged_bytes(ctx, p, next));
     }
     return head;
@@ -110,8 +109,8 @@ struct start_slices_agent {
   template <class Context>
   SPTRSV_DEVICE static void write_start(Context& ctx, const params& p, std::int64_t i) {
     const std::int64_t partition = i / p.tile_stride;
-    const std::int32_t tile = ctx.load_constant(p.partition_tiles + partition);
-    const std::int32_t end = ctx.load_constant(p.partition_tiles + partition + 1);
+    const std::int32_t tile = ctx.load_constant(p.order.partition_tiles + partition);
+    const std::int32_t end = ctx.load_constant(p.order.partition_tiles + partition + 1);
     const int tile_slices = p.format.shape.tile_slices();
     const std::int64_t first = std::int64_t{tile} * tile_slices + i % p.tile_stride;
     const std::int64_t behind = std::int64_t{end} * tile_slices;
@@ -157,7 +156,7 @@ struct pack_rows {
   template <class Context, class Group>
   SPTRSV_DEVICE void operator()(Context& ctx, const Group& group, std::int64_t solve_index) const {
     const auto at = reader.find(ctx, solve_index);
-    const bool is_first = group.rank() == 0 && solve_index < reader.solve_size;
+    const bool is_first = group.rank() == 0 && solve_index < reader.order.size;
     const std::int64_t begin = slices.offset(ctx, at.slice);
     const slice_head slice = ctx.load(reinterpret_cast<const slice_head*>(slices.bytes + begin));
     const slice_offsets offsets = slices.format.offsets(slice);

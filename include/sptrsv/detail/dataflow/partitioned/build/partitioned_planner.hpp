@@ -159,14 +159,18 @@ class planner {
  private:
   /// Finds the solve order, and where partitions and tiles begin.
   void order(const device_triangle<Index, Offset>& t, const row_levels<Index>& levels) {
-    levels_ = static_cast<std::uint32_t>(levels.count);
-    counts_ = make_buffer<std::int32_t>(4 * slices_, on_, memory_.scratch);
-    sorted_keys_ = make_buffer<std::uint32_t>(t.size, on_, memory_.scratch);
-    tile_of_ = make_buffer<std::int32_t>(t.size, on_, memory_.scratch);
-    tile_begins_ = make_buffer<std::int32_t>(plan_.settings.tiles + 1, on_, memory_.scratch);
-    partition_tiles_ = make_buffer<std::int32_t>(plan_.settings.partitions + 1, on_, memory_.scratch);
+    std::int32_t* const counts = scratch<std::int32_t>(4 * slices_);
+    counts_ = {counts, counts + slices_, counts + 2 * slices_, counts + 3 * slices_};
+    std::uint32_t* const sorted_keys = scratch<std::uint32_t>(t.size);
     plan_.partition_begins = make_buffer<std::int32_t>(plan_.settings.partitions + 1, on_, memory_.kept);
-    rows_ = make_buffer<Index>(t.size, on_, memory_.scratch);
+    order_ = {t.size,
+              sorted_keys,
+              static_cast<std::uint32_t>(levels.count),
+              scratch<std::int32_t>(t.size),
+              scratch<std::int32_t>(plan_.settings.tiles + 1),
+              scratch<std::int32_t>(plan_.settings.partitions + 1),
+              plan_.partition_begins.data()};
+    rows_ = scratch<Index>(t.size);
     solve_index_of_row_ = make_buffer<Index>(t.size, on_, memory_.scratch);
     const auto has_global = make_buffer<std::uint8_t>(t.size, on_, memory_.scratch);
     const auto sorted_rows = make_buffer<Index>(t.size, on_, memory_.scratch);
@@ -181,42 +185,34 @@ class planner {
                                                      keys.data(),
                                                      has_global.data(),
                                                      4 * slices_,
-                                                     counts_.data()});
-    on_.sort_pairs(keys.data(), sorted_keys_.data(), levels.numbers.data(), sorted_rows.data(), t.size,
+                                                     counts});
+    on_.sort_pairs(keys.data(), sorted_keys, levels.numbers.data(), sorted_rows.data(), t.size,
                    bits_for(static_cast<std::uint64_t>(plan_.settings.partitions * levels.count)),
                    memory_.scratch);
     order_rows<Index> body{};
     body.shape = plan_.settings.shape;
     body.partitions = plan_.settings.partitions;
-    body.sorted = sorted();
+    body.order = order_;
     body.rows = sorted_rows.data();
     body.has_global = has_global.data();
-    body.tile_of = tile_of_.data();
-    body.tile_begins = tile_begins_.data();
-    body.partition_tiles = partition_tiles_.data();
-    body.partition_begins = plan_.partition_begins.data();
-    body.ordered = rows_.data();
+    body.ordered = rows_;
     body.solve_index_of_row = solve_index_of_row_.data();
     scan(on_, t.size, body, memory_);
   }
 
-  [[nodiscard]] sorted_partition_levels sorted() const {
-    return {plan_.solve_size, sorted_keys_.data(), levels_};
+  /// Returns an array of scratch memory that ends with the planner.
+  template <class T>
+  T* scratch(std::int64_t count) {
+    return arrays_.make<T>(count, on_, memory_.scratch);
   }
 
   [[nodiscard]] row_reader<Index, Offset> reader(const device_triangle<Index, Offset>& t) const {
-    row_reader<Index, Offset> reader{};
-    reader.shape = plan_.settings.shape;
-    reader.x_ring_size = static_cast<std::int32_t>(plan_.settings.x_ring_size);
-    reader.solve_size = plan_.solve_size;
-    reader.rows = rows_.data();
-    reader.row_offsets = t.row_offsets.data();
-    reader.solve_columns = columns_.data();
-    reader.order = sorted();
-    reader.partition_begins = plan_.partition_begins.data();
-    reader.tile_of = tile_of_.data();
-    reader.tile_begins = tile_begins_.data();
-    return reader;
+    return {plan_.settings.shape,
+            static_cast<std::int32_t>(plan_.settings.x_ring_size),
+            order_,
+            rows_,
+            t.row_offsets.data(),
+            columns_.data()};
   }
 
   /// Translates the columns to solve indices and measures the slices.
@@ -226,21 +222,16 @@ class planner {
     simt::for_each_by_groups(
         on_, lanes_of_row(t), t.size,
         measure_slices<Index, Offset>{reader(t), t.columns.data(), solve_index_of_row_.data(),
-                                      columns_.data(), counts()});
+                                      columns_.data(), counts_});
     solve_index_of_row_ = {};
-    offsets_ = make_buffer<std::uint64_t>(slices_ + 1, on_, memory_.scratch);
-    scan(on_, slices_, place_slices{slices_, format_, counts(), offsets_.data(), units}, memory_);
+    offsets_ = scratch<std::uint64_t>(slices_ + 1);
+    scan(on_, slices_, place_slices{slices_, format_, counts_, offsets_, units}, memory_);
   }
 
   /// Returns how many lanes measure and pack one row. Rows are at most twice as long as the triangle says.
   [[nodiscard]] int lanes_of_row(const device_triangle<Index, Offset>& t) const {
     return partitioned::lanes_of_row(plan_.solve_size, static_cast<std::int64_t>(columns_.size()),
                                      t.longest_row);
-  }
-
-  [[nodiscard]] slice_counts counts() const {
-    std::int32_t* const begin = counts_.data();
-    return {begin, begin + slices_, begin + 2 * slices_, begin + 3 * slices_};
   }
 
   /// Allocates the packed slices, writes all but their rows, and writes where each warp begins.
@@ -255,11 +246,9 @@ class planner {
     p.format = format_;
     p.x_ring_size = static_cast<std::int32_t>(plan_.settings.x_ring_size);
     p.tile_stride = tile_stride;
-    p.order = sorted();
-    p.tile_begins = tile_begins_.data();
-    p.partition_tiles = partition_tiles_.data();
-    p.counts = counts();
-    p.offsets = offsets_.data();
+    p.order = order_;
+    p.counts = counts_;
+    p.offsets = offsets_;
     p.slice_begins = plan_.slice_begins.data();
     p.packed_slices = plan_.packed_slices.data();
     p.start_count = static_cast<std::int64_t>(plan_.starts.size());
@@ -275,18 +264,15 @@ class planner {
   plan plan_;
   slice_format format_ = slice_format::of<Scalar>(plan_.settings.shape);
   bool has_partial_rows_ = false;
-  buffer<Index> columns_;             ///< by entry of the triangle: the solve index of its column
-  buffer<Index> rows_;                ///< by solve index: the row of the triangle
-  buffer<Index> solve_index_of_row_;  ///< its inverse
   std::int64_t slices_ = 0;
-  std::int64_t packed_bytes_ = 0;         ///< of all packed slices
-  buffer<std::int32_t> counts_;           ///< 4 x slices, see counts()
-  buffer<std::uint64_t> offsets_;         ///< slices + 1: of packed slices, in units of 16 bytes
-  std::uint32_t levels_ = 0;              ///< number of levels
-  buffer<std::uint32_t> sorted_keys_;     ///< by solve index: partition times levels plus level
-  buffer<std::int32_t> tile_of_;          ///< by solve index
-  buffer<std::int32_t> tile_begins_;      ///< tiles + 1: the first solve index of each tile
-  buffer<std::int32_t> partition_tiles_;  ///< partitions + 1: the first tile of each partition
+  std::int64_t packed_bytes_ = 0;     ///< of all packed slices
+  buffer<Index> columns_;             ///< by entry of the triangle: the solve index of its column
+  buffer<Index> solve_index_of_row_;  ///< by row of the triangle; until the slices are measured
+  device_arrays arrays_;              ///< the following ones
+  solve_order order_{};
+  Index* rows_ = nullptr;  ///< by solve index: the row of the triangle
+  slice_counts counts_{};
+  std::uint64_t* offsets_ = nullptr;  ///< slices + 1: of packed slices, in units of 16 bytes
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/dataflow/partitioned/choose/predict_params.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {

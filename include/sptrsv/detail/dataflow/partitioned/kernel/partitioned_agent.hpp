@@ -103,11 +103,6 @@ class partition_solver {
   static constexpr int warp_groups = layout::warp_groups;
   static constexpr int rhs_together = layout::rhs_together;
 
-  SPTRSV_DEVICE static slice_offsets offsets_of(const slice_head& slice) {
-    constexpr slice_format format = slice_format::of<Scalar>(values_of<Shape>());
-    return format.offsets(slice);
-  }
-
   /// Solves the partition for the right-hand sides from `column` on.
   SPTRSV_DEVICE void solve_partition(std::uint32_t partition, std::int64_t column) {
     const warp_start start = ctx_.load_constant(p_.starts + partition * (layout::block_threads / 32) +
@@ -166,7 +161,7 @@ class partition_solver {
   /// side and reads it later, so that no barrier is needed.
   SPTRSV_DEVICE void prefetch_rhs(unsigned char* stage, const slice_head& slice) const {
     if (leads() && row_of_lane() < slice.rows()) {
-      const std::int32_t row = row_in(stage, offsets_of(slice)).index();
+      const std::int32_t row = layout::row_in(stage, layout::offsets_of(slice), row_of_lane()).index();
       if (row >= 0) {
         rhs_.copy(staged_rhs(stage), row);
       }
@@ -180,8 +175,9 @@ class partition_solver {
   /// other code for shapes with several right-hand sides.
   SPTRSV_DEVICE void solve_tile(unsigned char* stage, const unsigned char* in_memory, const slice_head& now) {
     const bool live = row_of_lane() < now.rows();
-    const slice_offsets offsets = offsets_of(now);
-    const packed_row<Scalar> row = live ? row_in(stage, offsets) : packed_row<Scalar>{Scalar{}, -1};
+    const slice_offsets offsets = layout::offsets_of(now);
+    const packed_row<Scalar> row =
+        live ? layout::row_in(stage, offsets, row_of_lane()) : packed_row<Scalar>{Scalar{}, -1};
     unknown rest{};
     if constexpr (!Shape::streams) {
       rest = scaled_rhs(stage, row);
@@ -206,7 +202,12 @@ class partition_solver {
     const bool divides = writes && row.divides();
     const bool some_divide = warp_.any(divides);
     const int target = keep(x_ring_ + (solve_index & (zero_slot_ - 1)) * static_cast<int>(sizeof(unknown)));
-    compute_addresses(operand, target);
+    int addresses = target;  // they are computed here, before the wait, and not where they are used
+    SPTRSV_UNROLL
+    for (int i = 0; i < entries; ++i) {
+      addresses |= operand[i];
+    }
+    ctx_.compute_now(addresses);
     if (now.global_width() > 0) {
       rest = rest - global_entries<Scalar, Shape, Context, warp_type>(ctx_, warp_, lane_, solved_)
                         .products(stage, in_memory, now, offsets);
@@ -250,21 +251,6 @@ class partition_solver {
     }
   }
 
-  /// Makes the compiler compute the addresses here, before the wait, and not where they are used.
-  SPTRSV_DEVICE void compute_addresses(const array_of<int, entries>& operand, int target) {
-    int all = target;
-    SPTRSV_UNROLL
-    for (int i = 0; i < entries; ++i) {
-      all |= operand[i];
-    }
-    ctx_.compute_now(all);
-  }
-
-  /// Returns the row of this lane.
-  SPTRSV_DEVICE packed_row<Scalar> row_in(const unsigned char* stage, const slice_offsets& offsets) const {
-    return {reinterpret_cast<const Scalar*>(stage + slice_offsets::factors)[row_of_lane()],
-            reinterpret_cast<const std::int32_t*>(stage + offsets.row_codes)[row_of_lane()]};
-  }
   /// Returns where the right-hand side of this lane's row stands in a stage.
   SPTRSV_DEVICE unknown& staged_rhs(unsigned char* stage) const {
     return reinterpret_cast<unknown*>(stage + layout::packed_bytes)[lane_];

@@ -66,6 +66,17 @@ struct shared_layout {
   static constexpr int x_ring_offset = warp_groups * warp_group_bytes;
   static_assert(warp_groups >= 2, "partitioned_shape: threads leave a block fewer than two warp groups");
 
+  SPTRSV_DEVICE static slice_offsets offsets_of(const slice_head& slice) {
+    constexpr slice_format format = slice_format::of<Scalar>(values_of<Shape>());
+    return format.offsets(slice);
+  }
+  /// Returns a row of the packed slice in a stage.
+  SPTRSV_DEVICE static packed_row<Scalar> row_in(const unsigned char* stage, const slice_offsets& offsets,
+                                                 int row) {
+    return {reinterpret_cast<const Scalar*>(stage + slice_offsets::factors)[row],
+            reinterpret_cast<const std::int32_t*>(stage + offsets.row_codes)[row]};
+  }
+
   /// Returns the number of components that the x ring buffer holds, of at most `max_size`. Shapes that stream
   /// have a smaller one, because more warp groups hide the latency of memory better.
   static constexpr std::int64_t x_ring_size(std::int64_t max_size) {
