@@ -734,7 +734,7 @@ ERRORS = (
         "early",
         "single_block",
         Edit(
-            SINGLE_BLOCK + "single_block_shared_memory.hpp",
+            SINGLE_BLOCK + "single_block_shape.hpp",
             "ctx.template barrier_wait<Shape::block_threads>(filled);\n"
             "    ctx.template barrier_arrive<Shape::block_threads>(emptied);",
             "ctx.template barrier_arrive<Shape::block_threads>(emptied);\n"
@@ -746,7 +746,7 @@ ERRORS = (
         "early",
         "single_block",
         Edit(
-            SINGLE_BLOCK + "single_block_shared_memory.hpp",
+            SINGLE_BLOCK + "single_block_shape.hpp",
             "ctx.template barrier_wait<Shape::block_threads>(emptied);",
             "",
         ),
@@ -879,7 +879,7 @@ ERRORS = (
         "further entries of a rewritten right-hand side are those of the first right-hand side",
         "index",
         "level_runs",
-        Edit(RUNS + "level_runs_kernels.hpp", "rhs(ctx, p, needs, column)", "rhs(ctx, p, needs, 0)"),
+        Edit(RUNS + "level_runs_rows.hpp", "rhs(ctx, p, needs, column)", "rhs(ctx, p, needs, 0)"),
     ),
     error(
         "the kernel combines right-hand sides without alpha",

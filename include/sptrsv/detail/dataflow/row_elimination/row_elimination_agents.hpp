@@ -47,8 +47,7 @@ struct choose_rows_agent {
     for (int k = 0; k < rows; ++k) {
       const auto r = open_row(ctx, warp, p.triangle, base, base + k);
       const real_t<Scalar> needed_sum = warp.shuffle(inverse_sum, r.needs);
-      const auto e =
-          eliminate(ctx, warp, p.triangle, base + k, r, base + r.needs, [&] { return needed_sum; });
+      const auto e = eliminate(ctx, warp, p.triangle, base, base + k, r, [&] { return needed_sum; });
       Offset made = r.end - r.begin;
       bool is_rewritten = r.inside > 0 && made <= p.longest_row && e.is_finite && e.growth() <= p.max_growth;
       if (is_rewritten) {
@@ -94,7 +93,7 @@ struct choose_rows_agent {
       list.next = ctx.load_constant(p.slots + base + r.needs);
       list.end = list.next + length_of_needed;
     }
-    return merge(ctx, warp, list, p.columns + slot, max_count);
+    return merge(ctx, warp, list, p.columns, slot, max_count);
   }
 
   template <class Context, class Warp>
@@ -143,8 +142,7 @@ struct rewrite_rows_agent {
         copy_values(ctx, warp, p, base + k, r);
       } else {
         const real_t<Scalar> needed_sum = warp.shuffle(inverse_sum, r.needs);
-        const auto e =
-            eliminate(ctx, warp, p.triangle, base + k, r, base + r.needs, [&] { return needed_sum; });
+        const auto e = eliminate(ctx, warp, p.triangle, base, base + k, r, [&] { return needed_sum; });
         if (r.has_entry) {
           ctx.store(p.factors + factors + static_cast<Offset>(r.inside - warp.rank()), e.factor);
         }

@@ -21,7 +21,7 @@
 
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/dataflow/single_block/consumer.hpp"
-#include "sptrsv/detail/dataflow/single_block/single_block_shared_memory.hpp"
+#include "sptrsv/detail/dataflow/single_block/single_block_shape.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 

@@ -100,7 +100,7 @@ struct choose_rows_agent {
     if (r.eliminated == 0 || r.eliminated > most_eliminated) {
       return;
     }
-    const auto e = row_elimination::eliminate(ctx, warp, p.triangle, row, r, r.needs,
+    const auto e = row_elimination::eliminate(ctx, warp, p.triangle, 0, row, r,
                                               [&] { return ctx.load(p.inverse_sums + r.needs); });
     bool is_rewritten = e.is_finite && e.growth() <= p.max_growth;
     Offset length = 0;
@@ -147,7 +147,7 @@ struct choose_rows_agent {
         list.whole.end = ctx.load_constant(p.triangle.row_offsets + r.needs + 1);
       }
     }
-    return row_elimination::merge(ctx, warp, list, p.columns + slot, max_count);
+    return row_elimination::merge(ctx, warp, list, p.columns, slot, max_count);
   }
 };
 
@@ -210,7 +210,7 @@ struct rewrite_rows_agent {
       return;
     }
     const auto r = open_row(ctx, warp, p.triangle, p.in, row);
-    const auto e = row_elimination::eliminate(ctx, warp, p.triangle, row, r, r.needs,
+    const auto e = row_elimination::eliminate(ctx, warp, p.triangle, 0, row, r,
                                               [&] { return ctx.load(p.inverse_sums + r.needs); });
     const Offset pivots = p.triangle.diagonal_sources == nullptr ? 0 : 1;
     const bool rows_are_finite = combine(ctx, warp, p, p.rows, pivots, row, r, false, e.factor);

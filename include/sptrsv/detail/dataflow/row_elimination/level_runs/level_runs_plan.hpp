@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_agents.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_kernels.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_rows.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/rewritten_system.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
