@@ -35,7 +35,7 @@ struct partitioned_profile {
   }
   /// Returns the time of the entries that read x from global memory.
   [[nodiscard]] double global_entries_ns() const {
-    std::vector<std::int64_t> of_partition(static_cast<std::size_t>(partitions), 0);
+    std::vector<std::int64_t> of_partition(at(partitions), 0);
     for (std::int64_t level = 0; level < levels; ++level) {
       for (std::int64_t partition = 0; partition < partitions; ++partition) {
         of_partition[at(partition)] += cell(level, partition).global_entries;
@@ -62,10 +62,10 @@ inline std::vector<std::int64_t> level_offsets(const partitioned_profile& p) {
 /// Returns, by level, the time that the partitioned path takes from this level on if all levels before it are
 /// solved already: the longest path through the remaining partition levels, without the launch.
 inline std::vector<double> remaining_times(const partitioned_profile& p) {
-  std::vector<double> times(static_cast<std::size_t>(p.levels) + 1, 0.0);
-  std::vector<double> of_partition(static_cast<std::size_t>(p.partitions), 0.0);
+  std::vector<double> times(at(p.levels) + 1, 0.0);
+  std::vector<double> of_partition(at(p.partitions), 0.0);
   // By cell: the longest path that begins when this partition level is solved.
-  std::vector<float> successors(static_cast<std::size_t>(p.levels * p.partitions), 0.0f);
+  std::vector<float> successors(at(p.levels * p.partitions), 0.0f);
   double longest = 0;
   for (std::int64_t level = p.levels; level-- > 0;) {
     for (std::int64_t partition = 0; partition < p.partitions; ++partition) {

@@ -131,7 +131,7 @@ class path {
  private:
   [[nodiscard]] std::size_t bytes() const {
     return plan_.partition_begins.bytes() + plan_.starts.bytes() + plan_.slice_begins.bytes() +
-           plan_.packed_slices.bytes() + plan_.sources.bytes();
+           plan_.packed_slices.bytes() + plan_.sources.arrays.bytes();
   }
 
   template <class Visit>

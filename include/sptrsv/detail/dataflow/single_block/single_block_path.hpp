@@ -11,6 +11,7 @@
 #include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_agent.hpp"
@@ -121,13 +122,13 @@ class scratch {
   [[nodiscard]] std::int64_t first_nonfinite_index(const Executor& on) const {
     std::int64_t columns = 0;
     on.download(&columns, used_rhs(), sizeof(columns));
-    std::vector<std::int64_t> first(static_cast<std::size_t>(columns) + 1, all_finite);
-    on.download(first.data(), first_nonfinite(), static_cast<std::size_t>(columns) * sizeof(std::int64_t));
+    std::vector<std::int64_t> first(at(columns) + 1, all_finite);
+    on.download(first.data(), first_nonfinite(), at(columns) * sizeof(std::int64_t));
     return reported_index(*std::min_element(first.begin(), first.end()));
   }
 
   [[nodiscard]] static std::size_t bytes(std::int64_t max_columns) {
-    return static_cast<std::size_t>(1 + max_columns) * sizeof(std::int64_t);
+    return at(1 + max_columns) * sizeof(std::int64_t);
   }
 
  private:
@@ -263,7 +264,7 @@ class path {
   /// Returns an array of zeros.
   Scalar* zeros(std::int64_t count, const Executor& on, memory_resource& resource) {
     Scalar* const made = arrays_.template make<Scalar>(count, on, resource);
-    on.fill_bytes(made, 0, static_cast<std::size_t>(count) * sizeof(Scalar));
+    on.fill_bytes(made, 0, at(count) * sizeof(Scalar));
     return made;
   }
   static void fill_with_ones(Scalar* values, std::int64_t count, const Executor& on) {

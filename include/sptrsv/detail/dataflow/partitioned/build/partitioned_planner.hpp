@@ -130,17 +130,19 @@ class planner {
     value_sources& from = plan_.sources;
     // A row that was split may have twice as many entries, see split_long_rows.
     const std::int64_t longest_row = has_partial_rows_ ? 2 * t.longest_row : t.longest_row;
-    if (t.rows_are_stored_runs && longest_row <= value_sources::max_row_entries &&
+    std::int64_t shared_words = 0;  // of value_sources
+    if (t.rows_are_stored_runs && longest_row <= run_arrays::max_row_entries &&
         stored_entries < (std::int64_t{1} << 32)) {
-      from.diagonals = make_buffer<std::uint32_t>(plan_.solve_size, on_, kept);
-      from.row_entries = make_buffer<std::uint8_t>(plan_.solve_size, on_, kept);
-      from.row_links = make_buffer<std::uint16_t>(has_partial_rows_ ? plan_.solve_size : 0, on_, kept);
-      from.shared_entries = make_buffer<std::uint32_t>(simt::ceil_div(stored_entries, 32), on_, kept);
+      shared_words = simt::ceil_div(stored_entries, 32);
+      from.runs = {from.arrays.make<std::uint32_t>(plan_.solve_size, on_, kept),
+                   from.arrays.make<std::uint8_t>(plan_.solve_size, on_, kept),
+                   from.arrays.make<std::uint16_t>(has_partial_rows_ ? plan_.solve_size : 0, on_, kept),
+                   from.arrays.make<std::uint32_t>(shared_words, on_, kept)};
     } else {
-      from.targets = make_buffer<std::uint32_t>(stored_entries, on_, kept);
-      on_.fill_bytes(from.targets.data(), 0xff, from.targets.bytes());
+      from.targets = from.arrays.make<std::uint32_t>(stored_entries, on_, kept);
+      on_.fill_bytes(from.targets, 0xff, from.arrays.bytes());
     }
-    start_slices(kept);
+    start_slices(shared_words, kept);
     pack_rows<Scalar, Index, Offset> pack{};
     pack.reader = reader(t);
     pack.slices = plan_.slices<Scalar>();
@@ -149,9 +151,9 @@ class planner {
     pack.substitution_indices = split.substitution_indices.data();
     pack.sources = t.sources.data();
     pack.diagonal_sources = t.diagonal_sources.data();
-    pack.targets = from.targets.data();
+    pack.targets = from.targets;
     pack.stored_entries = stored_entries;
-    pack.runs = from.runs();
+    pack.runs = from.runs;
     simt::for_each_by_groups(on_, lanes_of_row(t), plan_.solve_size, pack);
     return std::move(plan_);
   }
@@ -235,7 +237,7 @@ class planner {
   }
 
   /// Allocates the packed slices, writes all but their rows, and writes where each warp begins.
-  void start_slices(memory_resource& kept) {
+  void start_slices(std::int64_t shared_words, memory_resource& kept) {
     const std::int32_t tile_stride = plan_.settings.warp_groups * plan_.settings.shape.tile_slices();
     plan_.slice_begins = make_buffer<std::uint32_t>(slices_, on_, kept);
     plan_.packed_slices = make_buffer<unsigned char>(packed_bytes_, on_, kept);
@@ -253,8 +255,8 @@ class planner {
     p.packed_slices = plan_.packed_slices.data();
     p.start_count = static_cast<std::int64_t>(plan_.starts.size());
     p.starts = plan_.starts.data();
-    p.cleared_words = static_cast<std::int64_t>(plan_.sources.shared_entries.size());
-    p.cleared = plan_.sources.shared_entries.data();
+    p.cleared_words = shared_words;
+    p.cleared = plan_.sources.runs.shared_entries;
     on_.template launch<agent>(
         simt::block_count(std::max({32 * slices_, p.start_count, p.cleared_words}), agent::block_threads), p);
   }

@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
@@ -39,12 +39,19 @@ struct packed_slices_view {
   }
 };
 
-/// The arrays of value_sources for rows that are runs of the stored matrix, as kernels see them.
+/// Where the values of rows that are runs of the stored matrix go. The shared entries of a row are dealt to
+/// its lanes one by one in their order, and so are the global ones, so that it is enough to know which
+/// entries are shared.
 struct run_arrays {
-  std::uint32_t* diagonals;  ///< null if rows are no runs
-  std::uint8_t* row_entries;
-  std::uint16_t* row_links;  ///< null if no row is split
+  std::uint32_t* diagonals;   ///< by solve index, see stored_run; null if rows are no runs
+  std::uint8_t* row_entries;  ///< by solve index: the number of stored entries
+  /// By solve index: the numbers of links to partial rows, which come before the stored entries; bits 0-7:
+  /// among the shared entries; 8-15: among the global entries. Null if no row is split.
+  std::uint16_t* row_links;
+  /// One bit for each stored entry, counted in the direction of substitution: whether it is a shared entry.
   std::uint32_t* shared_entries;
+
+  static constexpr std::int64_t max_row_entries = 64;
 };
 
 /// The place of an entry in its packed slice.
@@ -248,43 +255,24 @@ struct is_zero_pivot_of_row {
   }
 };
 
-/// Says where the values of the stored matrix go. In general `targets` has a word for each stored entry. If
-/// every row is a contiguous run of the stored matrix, the other arrays are used, which are smaller: the
-/// shared entries of a row are dealt to its lanes one by one in their order, and so are the global ones, so
-/// that it is enough to know which entries are shared. Unused arrays are empty.
+/// Says where the values of the stored matrix go: by a word for each stored entry in general, and by arrays
+/// that are smaller if every row is a contiguous run of the stored matrix.
 struct value_sources {
-  buffer<std::uint32_t> targets;  ///< by stored entry, see pivot_target
+  device_arrays arrays{};            ///< the following ones
+  std::uint32_t* targets = nullptr;  ///< by stored entry, see pivot_target; null if rows are runs
+  run_arrays runs{};
 
-  buffer<std::uint32_t> diagonals;   ///< by solve index, see stored_run
-  buffer<std::uint8_t> row_entries;  ///< by solve index: the number of stored entries
-  /// By solve index: the numbers of links to partial rows, which come before the stored entries; bits 0-7:
-  /// among the shared entries; 8-15: among the global entries. Empty if no row is split.
-  buffer<std::uint16_t> row_links;
-  /// One bit for each stored entry, counted in the direction of substitution: whether it is a shared entry.
-  buffer<std::uint32_t> shared_entries;
-
-  static constexpr std::int64_t max_row_entries = 64;
-
-  [[nodiscard]] bool are_runs() const { return diagonals.size() > 0; }
-  [[nodiscard]] std::size_t bytes() const {
-    return targets.bytes() + diagonals.bytes() + row_entries.bytes() + row_links.bytes() +
-           shared_entries.bytes();
-  }
-
-  [[nodiscard]] run_arrays runs() const {
-    return {diagonals.data(), row_entries.data(), row_links.data(), shared_entries.data()};
-  }
+  [[nodiscard]] bool are_runs() const { return runs.diagonals != nullptr; }
   /// Puts the values of the stored matrix to the packed slices `to`.
   template <class Scalar, class Executor>
   void put(const Scalar* stored, std::int64_t stored_entries, const triangle_form& form,
            const packed_slices_view& to, std::int64_t slices, const Executor& on) const {
     if (are_runs()) {
       simt::for_each(on, 32 * slices,
-                     scatter_run_values<Scalar>{stored, stored_entries, runs(), to, form.unit, form.reversed,
+                     scatter_run_values<Scalar>{stored, stored_entries, runs, to, form.unit, form.reversed,
                                                 form.conjugated});
     } else {
-      simt::for_each(on, static_cast<std::int64_t>(targets.size()),
-                     scatter_values<Scalar>{stored, targets.data(), to, form.conjugated});
+      simt::for_each(on, stored_entries, scatter_values<Scalar>{stored, targets, to, form.conjugated});
     }
   }
 };

@@ -9,6 +9,7 @@
 #include <functional>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/solve_simulation.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
@@ -205,9 +206,8 @@ std::vector<predictions> predict(std::vector<prediction_job> jobs, const Executo
       job.behind(reinterpret_cast<std::int64_t*>(next) + words++);
     }
   }
-  std::vector<prediction> on_host(static_cast<std::size_t>(count) + 1);
-  on.download(on_host.data(), found.data(),
-              static_cast<std::size_t>(count) * sizeof(prediction) + words * sizeof(std::int64_t));
+  std::vector<prediction> on_host(at(count) + 1);
+  on.download(on_host.data(), found.data(), at(count) * sizeof(prediction) + words * sizeof(std::int64_t));
   std::int64_t word[2];
   std::memcpy(word, &on_host.back(), sizeof(word));
   words = 0;

@@ -37,11 +37,10 @@ class partition_solver {
   using unknown = typename layout::unknown;
   using flag = value_flag<unknown>;
   using word = typename flag::word;
-  using params = kernel_params<Scalar>;
   using warp_type = decltype(std::declval<Context&>().template group<32>());
 
  public:
-  SPTRSV_DEVICE partition_solver(Context& ctx, const params& p, shared_start& start)
+  SPTRSV_DEVICE partition_solver(Context& ctx, const kernel_params<Scalar>& p, shared_start& start)
       : ctx_(ctx),
         p_(p),
         start_(start.block),
@@ -98,7 +97,6 @@ class partition_solver {
   }
 
  private:
-  static constexpr int lanes = Shape::lanes;
   static constexpr int entries = Shape::entries;
   static constexpr int warp_groups = layout::warp_groups;
   static constexpr int rhs_together = layout::rhs_together;
@@ -170,9 +168,8 @@ class partition_solver {
   }
 
   /// Solves the warp's slice of a tile: the steps 2 to 7 above. `stage`, `in_memory`: the packed slice in
-  /// shared and in global memory.
-  /// The function is long because its steps share registers; with a part of it elsewhere the compiler made
-  /// other code for shapes with several right-hand sides.
+  /// shared and in global memory. The function is long because its steps share registers; with a part of it
+  /// elsewhere the compiler made other code for several right-hand sides.
   SPTRSV_DEVICE void solve_tile(unsigned char* stage, const unsigned char* in_memory, const slice_head& now) {
     const bool live = row_of_lane() < now.rows();
     const slice_offsets offsets = layout::offsets_of(now);
@@ -227,7 +224,7 @@ class partition_solver {
     for (int i = 0; i < entries; ++i) {
       sum[i % 2] = sum[i % 2] - value[i] * component[i];
     }
-    rest = simt::reduce(warp_, sum[0] + sum[1], lanes, simt::plus{});
+    rest = simt::reduce(warp_, sum[0] + sum[1], Shape::lanes, simt::plus{});
     unknown x = rest * row.factor;
     if (some_divide) {
       const unknown quotient = divide(rest, divides ? row.factor : pivot_divisor<Scalar>::one());
@@ -262,12 +259,12 @@ class partition_solver {
     return leads() && row.row_code != -1 ? p_.alpha * staged_rhs(stage) : unknown{};
   }
   /// Returns the number of this lane's row in the slice.
-  SPTRSV_DEVICE int row_of_lane() const { return lane_ / lanes; }
+  SPTRSV_DEVICE int row_of_lane() const { return lane_ / Shape::lanes; }
   /// Returns whether this lane writes the result of its row.
-  SPTRSV_DEVICE bool leads() const { return lane_ % lanes == 0; }
+  SPTRSV_DEVICE bool leads() const { return lane_ % Shape::lanes == 0; }
 
   Context& ctx_;
-  const params& p_;
+  const kernel_params<Scalar>& p_;
   const block_start& start_;
   warp_type warp_;
   int lane_;

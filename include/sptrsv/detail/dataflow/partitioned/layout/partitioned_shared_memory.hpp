@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
@@ -85,7 +86,7 @@ struct shared_layout {
   }
   /// Returns the size of all: the ring buffer has `x_ring_size` components and a zero behind them.
   static constexpr std::size_t bytes(std::int64_t x_ring_size) {
-    return x_ring_offset + static_cast<std::size_t>(x_ring_size + 1) * sizeof(unknown);
+    return x_ring_offset + at(x_ring_size + 1) * sizeof(unknown);
   }
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_agents.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_rows.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/rewritten_system.hpp"
@@ -145,7 +146,7 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
 
  private:
   [[nodiscard]] std::size_t rhs_entry_bytes() const {
-    return static_cast<std::size_t>(rhs_entries()) * (sizeof(Scalar) + sizeof(Index));
+    return at(rhs_entries()) * (sizeof(Scalar) + sizeof(Index));
   }
   [[nodiscard]] runs<Index> levels_in_runs() const {
     return {(known_levels_ != nullptr ? known_levels_->of_row : levels_).data(),
