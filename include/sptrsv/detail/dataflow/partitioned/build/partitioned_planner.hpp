@@ -7,8 +7,8 @@
 // 2. Slices (slices.hpp): each entry of a row is shared or global. An entry is shared if its column belongs
 //    to the same partition and is still in the x ring buffer when the row is solved; if a row has more such
 //    entries than the shape has room for, the latest ones are shared. All other entries are global.
-// 3. Packing (pack.hpp): columns of entries, and for each stored value the place where update_values puts it
-//    (values.hpp).
+// 3. Packing (partitioned_pack.hpp): columns of entries, and for each stored value the place where
+//    update_values puts it (partitioned_values.hpp).
 #pragma once
 
 #include <algorithm>

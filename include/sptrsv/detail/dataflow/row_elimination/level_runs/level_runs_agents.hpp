@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that rewrite rows by levels: one warp for each row (see rows.hpp).
+// The kernels that rewrite rows by levels: one warp for each row (see level_runs_rows.hpp).
 #pragma once
 
 #include <cstdint>
