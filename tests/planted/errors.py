@@ -677,7 +677,7 @@ ERRORS = (
         "index",
         "partitioned",
         Edit(
-            PARTITIONED + "ordered_barrier.hpp",
+            PARTITIONED + "pipeline.hpp",
             "warp_group + 1 == WarpGroups ? 1 : 2 + warp_group",
             "warp_group + 1 == WarpGroups ? 1 + warp_group : 2 + warp_group",
         ),
@@ -686,7 +686,7 @@ ERRORS = (
         "components of other partitions are not polled",
         "flag",
         "partitioned",
-        Edit(PARTITIONED + "global_entries.hpp", "components.wait_together(ctx_, warp_, addresses);", ""),
+        Edit(PARTITIONED + "global_operands.hpp", "components.wait_together(ctx_, warp_, addresses);", ""),
     ),
     error(
         "a partition is taken by block and not by ticket",
@@ -700,7 +700,7 @@ ERRORS = (
         "index",
         "single_block",
         Edit(
-            SINGLE_BLOCK + "producer.hpp",
+            SINGLE_BLOCK + "single_block_agent.hpp",
             "c % (2 * stages)",
             "c % stages",
             within="source[round] = shared_.rows[c % (2 * stages) * rows + r]",
@@ -711,7 +711,7 @@ ERRORS = (
         "copies",
         "single_block",
         Edit(
-            SINGLE_BLOCK + "producer.hpp",
+            SINGLE_BLOCK + "single_block_agent.hpp",
             "ctx_.template wait_copies<stages - 3>();",
             "ctx_.template wait_copies<stages - 2>();",
             within="ctx_.commit_copies();\n      ctx_.template wait_copies<stages - 3>();",
@@ -721,20 +721,20 @@ ERRORS = (
         "producers copy to the stage that is consumed",
         "early",
         "single_block",
-        Edit(SINGLE_BLOCK + "producer.hpp", "c - 1 + stages", "c + stages", within="copy_stage(c - 1 + stages);"),
+        Edit(SINGLE_BLOCK + "single_block_agent.hpp", "c - 1 + stages", "c + stages", within="copy_stage(c - 1 + stages);"),
     ),
     error(
         "producers copy rows one stage too early",
         "early",
         "single_block",
-        Edit(SINGLE_BLOCK + "producer.hpp", "c - 1 + 2 * stages", "c + 2 * stages"),
+        Edit(SINGLE_BLOCK + "single_block_agent.hpp", "c - 1 + 2 * stages", "c + 2 * stages"),
     ),
     error(
         "the consumer hands back a stage before it waits for another one",
         "early",
         "single_block",
         Edit(
-            SINGLE_BLOCK + "single_block_shared_memory.hpp",
+            SINGLE_BLOCK + "single_block_shape.hpp",
             "ctx.template barrier_wait<Shape::block_threads>(filled);\n"
             "    ctx.template barrier_arrive<Shape::block_threads>(emptied);",
             "ctx.template barrier_arrive<Shape::block_threads>(emptied);\n"
@@ -746,7 +746,7 @@ ERRORS = (
         "early",
         "single_block",
         Edit(
-            SINGLE_BLOCK + "single_block_shared_memory.hpp",
+            SINGLE_BLOCK + "single_block_shape.hpp",
             "ctx.template barrier_wait<Shape::block_threads>(emptied);",
             "",
         ),
@@ -811,14 +811,14 @@ ERRORS = (
         "a rewritten right-hand side uses a factor twice",
         "index",
         "row_elimination",
-        Edit(ELIMINATION + "row_elimination_rhs_agent.hpp", "++next;", ""),
+        Edit(ELIMINATION + "row_elimination_agents.hpp", "++next;", ""),
     ),
     error(
         "the factors of a row are counted without the rows before",
         "index",
         "row_elimination",
         Edit(
-            ELIMINATION + "row_elimination_rhs_agent.hpp",
+            ELIMINATION + "row_elimination_agents.hpp",
             "simt::exclusive_sum(warp, count)",
             "0 * simt::exclusive_sum(warp, count)",
         ),
@@ -828,7 +828,7 @@ ERRORS = (
         "index",
         "row_elimination",
         Edit(
-            ELIMINATION + "row_elimination_rhs_agent.hpp",
+            ELIMINATION + "row_elimination_agents.hpp",
             "column * p.size + substitution_index",
             "substitution_index * p.b.columns + column",
         ),
@@ -879,7 +879,7 @@ ERRORS = (
         "further entries of a rewritten right-hand side are those of the first right-hand side",
         "index",
         "level_runs",
-        Edit(RUNS + "level_runs_rhs_agent.hpp", "rhs(ctx, p, needs, column)", "rhs(ctx, p, needs, 0)"),
+        Edit(RUNS + "level_runs_rows.hpp", "rhs(ctx, p, needs, column)", "rhs(ctx, p, needs, 0)"),
     ),
     error(
         "the kernel combines right-hand sides without alpha",
@@ -946,7 +946,7 @@ ERRORS = (
         "offset",
         "both_triangles",
         Edit(
-            D + "dataflow/partitioned/choose/predict_agent.hpp",
+            D + "dataflow/partitioned/choose/level_tables.hpp",
             "is_first ? number : number - p.first_tasks",
             "number",
         ),

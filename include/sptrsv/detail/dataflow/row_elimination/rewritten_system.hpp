@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_rows.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
@@ -88,7 +89,7 @@ class rewritten_system {
   virtual void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const = 0;
   /// Returns how many bytes transform() reads and writes for one right-hand side.
   [[nodiscard]] virtual std::size_t transform_bytes() const {
-    return 2 * static_cast<std::size_t>(triangle().size) * sizeof(Scalar);
+    return 2 * at(triangle().size) * sizeof(Scalar);
   }
   /// Returns the entries of the right-hand sides for a kernel that combines them itself, if one can.
   [[nodiscard]] virtual row_per_thread::rewritten_rhs<Scalar, Index, Offset> rhs() const { return {}; }
