@@ -99,8 +99,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   struct workspace {
     buffer<Scalar> x;
     buffer<solve_state> state;
-    graph one_rhs;
-    graph many_rhs;
+    graph graphs[2];  ///< for several right-hand sides, and for one
 
     void reset(const Executor&) {}  // each solve begins by setting x and the state
 
@@ -127,14 +126,15 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
     workspace made{make_buffer<Scalar>(checked_product(triangle_.size, this->max_rhs_), on, resource),
-                   buffer<solve_state>(1, resource, on.stream()), graph{}, graph{}};
+                   buffer<solve_state>(1, resource, on.stream()),
+                   {}};
     const solve_state start{0, all_finite, 0};
     on.upload(made.state.data(), &start, sizeof(start));
-    if (is_recorded()) {
-      made.one_rhs = on.record([&](const auto& launcher) { enqueue_levels(true, made, launcher); });
-    }
-    if (is_recorded() && this->max_rhs_ > 1) {
-      made.many_rhs = on.record([&](const auto& launcher) { enqueue_levels(false, made, launcher); });
+    for (const bool one_rhs : {true, false}) {
+      if (is_recorded() && (one_rhs || this->max_rhs_ > 1)) {
+        made.graphs[one_rhs ? 1 : 0] =
+            on.record([&](const auto& launcher) { enqueue_levels(one_rhs, made, launcher); });
+      }
     }
     return made;
   }
@@ -148,7 +148,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
     if (!is_recorded() || on.is_capturing()) {
       enqueue_levels(x.columns == 1, scratch, on);
     } else {
-      on.replay(x.columns == 1 ? scratch.one_rhs : scratch.many_rhs);
+      on.replay(scratch.graphs[x.columns == 1 ? 1 : 0]);
     }
     simt::for_each(on, components, level_set::scatter_solution<Scalar, Index, Offset>{system});
   }
@@ -208,22 +208,15 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
         using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, OneRhs>;
         on.template launch<narrow>(
             1, {p, levels_.level_offsets.data(), level_lanes_.data(), s.first_level, s.last_level});
-      } else if (s.lanes == 1) {
-        enqueue_wide<By, 1, OneRhs>(p, s, on);
-      } else if (s.lanes == 8) {
-        enqueue_wide<By, 8, OneRhs>(p, s, on);
       } else {
-        enqueue_wide<By, 32, OneRhs>(p, s, on);
+        with_one_of<1, 8, 32>(s.lanes, [&](auto lanes) {
+          using wide =
+              level_set::wide_agent<Tuning, Scalar, Index, Offset, By, decltype(lanes)::value, OneRhs>;
+          on.template launch<wide>(simt::block_count(s.last_row - s.first_row, wide::rows_per_block),
+                                   {p, s.first_row, s.last_row});
+        });
       }
     }
-  }
-
-  template <policy::orientation By, int Lanes, bool OneRhs, class Launcher>
-  static void enqueue_wide(const level_set::level_system<Scalar, Index, Offset>& p,
-                           const level_set::segment& s, const Launcher& on) {
-    using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, By, Lanes, OneRhs>;
-    on.template launch<wide>(simt::block_count(s.last_row - s.first_row, wide::rows_per_block),
-                             {p, s.first_row, s.last_row});
   }
 
   policy::basic_level_set<Tuning> policy_;
