@@ -180,16 +180,7 @@ struct starts_by_length {
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
     const std::uint64_t key = ctx.load_constant(keys + solve_index);
-    std::int64_t first = 0;  // the first solve index with this key lies in [first, last]
-    std::int64_t last = solve_index;
-    while (first < last) {
-      const std::int64_t middle = first + (last - first) / 2;
-      if (ctx.load_constant(keys + middle) < key) {
-        first = middle + 1;
-      } else {
-        last = middle;
-      }
-    }
+    const std::int64_t first = triangle_kernels::count_below(ctx, keys, solve_index, key);
     const int rows_per_warp = 1 << static_cast<int>(key & ((1u << key_of_lanes::bits) - 1u));
     return (solve_index - first) % rows_per_warp == 0;
   }
