@@ -29,7 +29,7 @@ ERRORS = (
         "reset",
         "sync_free_warp",
         Edit(
-            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
+            D + "papers/sync_free_warp/sync_free_warp_engine.hpp",
             "p.buffers.reset(ctx, start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank(), 32);",
             "",
         ),
@@ -39,7 +39,7 @@ ERRORS = (
         "parity",
         "sync_free_warp",
         Edit(
-            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
+            D + "papers/sync_free_warp/sync_free_warp_engine.hpp",
             "start.half ^ 1u",
             "start.half",
             within="start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank(), 32",
@@ -101,7 +101,7 @@ ERRORS = (
         "tail",
         "sync_free_warp",
         Edit(
-            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
+            D + "papers/sync_free_warp/sync_free_warp_engine.hpp",
             "e < end",
             "e + 32 < end",
             within="for (; e < end; e += 32)",
@@ -111,7 +111,7 @@ ERRORS = (
         "sync_free_warp drops the last row",
         "bounds",
         "sync_free_warp",
-        Edit(D + "papers/sync_free_warp/sync_free_warp_agent.hpp", "solve_index < p.size", "solve_index + 1 < p.size"),
+        Edit(D + "papers/sync_free_warp/sync_free_warp_engine.hpp", "solve_index < p.size", "solve_index + 1 < p.size"),
     ),
     error(
         "a shared warp counts its lanes by a wrong mask",
@@ -135,7 +135,7 @@ ERRORS = (
         "parity",
         "sync_free_warp",
         Edit(
-            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
+            D + "papers/sync_free_warp/sync_free_warp_engine.hpp",
             "start.half ^ 1u",
             "start.half",
             within="start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank() % lanes, lanes",
@@ -209,20 +209,20 @@ ERRORS = (
         "sync_free_column does not reset a sum",
         "reset",
         "sync_free_column",
-        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.buffers.restore_sum(ctx, i, mine);", ""),
+        Edit(D + "papers/sync_free_column/sync_free_column_engine.hpp", "p.buffers.restore_sum(ctx, i, mine);", ""),
     ),
     error(
         "sync_free_column does not reset a counter",
         "reset",
         "sync_free_column",
-        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.buffers.restore_count(ctx, i, outside);", ""),
+        Edit(D + "papers/sync_free_column/sync_free_column_engine.hpp", "p.buffers.restore_count(ctx, i, outside);", ""),
     ),
     error(
         "sync_free_column counts the next block's first row as its own",
         "bounds",
         "sync_free_column",
         Edit(
-            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_engine.hpp",
             "column.first_index() - first_of_block < columns_per_block",
             "column.first_index() - first_of_block <= columns_per_block",
         ),
@@ -232,7 +232,7 @@ ERRORS = (
         "count",
         "sync_free_column",
         Edit(
-            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_engine.hpp",
             "ctx.load_shared(count) != inside",
             "ctx.load_shared(count) == 0",
         ),
@@ -242,14 +242,14 @@ ERRORS = (
         "flag",
         "sync_free_column",
         Edit(
-            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_engine.hpp",
             "for (int k = 0; k < Columns; ++k) {\n      add_words(ctx, "
             "&shared.left_sum[rid][k], column.first_value() * solved[k]);\n    }",
             "ctx.reduce_add(&shared.in_degree[rid], Index{1}); ctx.fence_block(); for (int k = 0; k < Columns; ++k) "
             "{ add_words(ctx, &shared.left_sum[rid][k], column.first_value() * solved[k]); }",
         ),
         Edit(
-            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_engine.hpp",
             "ctx.reduce_add(&shared.in_degree[rid], Index{1});",
             "",
         ),
@@ -259,7 +259,7 @@ ERRORS = (
         "index",
         "sync_free_column",
         Edit(
-            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_engine.hpp",
             "warp.rank()",
             "0",
             within="&shared.left_sum[warp.index()][warp.rank()]",
@@ -270,7 +270,7 @@ ERRORS = (
         "count",
         "sync_free_column",
         Edit(
-            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_engine.hpp",
             "ctx.load_constant(p.in_degree + i) - inside",
             "ctx.load_constant(p.in_degree + i)",
         ),

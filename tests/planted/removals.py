@@ -58,7 +58,7 @@ EQUIVALENT: dict[str, str] = {
     "incomplete/warp_row.hpp: warp.sync(); #3": REUNITES,
     "papers/row_wise/lane_rows.hpp: warp.sync(); #1": REUNITES,
     "papers/row_wise/tile_rows.hpp: warp.sync(); #1": REUNITES,
-    "papers/sync_free_warp/sync_free_warp_agent.hpp: warp.sync(); #1": REUNITES,
+    "papers/sync_free_warp/sync_free_warp_engine.hpp: warp.sync(); #1": REUNITES,
 }
 
 
