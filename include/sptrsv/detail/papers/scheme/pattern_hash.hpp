@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sptrsv/detail/analysis/marked.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
