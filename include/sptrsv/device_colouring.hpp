@@ -50,9 +50,8 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
     return made;
   }
   colour_report found;
-  const auto report = detail::make_buffer<colour_report>(1, on, from);
-  on.upload(report.data(), &found, sizeof(found));
-  const auto read_report = [&] { on.download(&found, report.data(), sizeof(found)); };
+  const auto report = detail::upload_array(&found, 1, on, from);
+  const auto read_report = [&] { found = detail::download_value(report.data(), on); };
   const auto expect_none = [&](std::int64_t row, detail::pattern_fault fault) {
     if (row < pattern.size) {
       detail::throw_pattern_fault(fault, row, pattern.by_columns);

@@ -203,17 +203,14 @@ template <class Index, class Offset, class Executor>
 in_degrees<Index> count_in_degrees(std::int64_t size, const Offset* column_offsets, const buffer<Index>& rows,
                                    std::int64_t block, const Executor& on, memory_resource& resource) {
   in_degrees<Index> result;
-  result.total = make_buffer<Index>(size, on, resource);
-  result.inside = make_buffer<Index>(block > 0 ? size : 0, on, resource);
-  const buffer<std::int64_t> longest(1, resource, on.stream());
-  on.fill_bytes(result.total.data(), 0, result.total.bytes());
-  on.fill_bytes(result.inside.data(), 0, result.inside.bytes());
-  on.fill_bytes(longest.data(), 0, longest.bytes());
+  result.total = make_zeros<Index>(size, on, resource);
+  result.inside = make_zeros<Index>(block > 0 ? size : 0, on, resource);
+  const auto longest = make_zeros<std::int64_t>(1, on, resource);
   simt::for_each(on, static_cast<std::int64_t>(rows.size()),
                  add_in_degrees<Index, Offset>{size, column_offsets, rows.data(), block, result.total.data(),
                                                result.inside.data()});
   simt::find_largest(on, size, array_kernels::element_of<Index>{result.total.data()}, longest.data());
-  on.download(&result.longest, longest.data(), sizeof(result.longest));
+  result.longest = download_value(longest.data(), on);
   return result;
 }
 

@@ -37,14 +37,6 @@ buffer<Count> count_marked(std::int64_t size, const Marked& is_marked, const Exe
   return before;
 }
 
-/// Returns the last element. Synchronises.
-template <class T, class Executor>
-T last_of(const buffer<T>& values, const Executor& on) {
-  T last{};
-  on.download(&last, values.data() + values.size() - 1, sizeof(last));
-  return last;
-}
-
 /// Run k holds the elements first[k] ... first[k + 1] - 1.
 template <class Index>
 struct runs {

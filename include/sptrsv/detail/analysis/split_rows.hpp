@@ -175,7 +175,7 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
          split_kernels::count_partial_rows<Index, Offset>{t.size, max_entries, t.row_offsets.data(),
                                                           parts.data()},
          memory);
-    on.download(&added, parts.data(), sizeof(added));
+    added = download_value(parts.data(), on);
   }
 
   split_triangle<Index, Offset> made;

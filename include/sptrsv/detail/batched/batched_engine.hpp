@@ -137,22 +137,16 @@ class engine {
 
   /// Returns the first fault of the last solve. Synchronises.
   [[nodiscard]] fault first_fault(const Executor& on) const {
-    std::int64_t left = 0;
-    on.fill_bytes(scratch_.data(), 0, sizeof(left));
+    on.fill_bytes(scratch_.data(), 0, scratch_.bytes());
     simt::find_largest(on, systems_, systems_from_fault{first_nonfinite_.data(), systems_}, scratch_.data());
-    on.download(&left, scratch_.data(), sizeof(left));
+    const std::int64_t left = download_value(scratch_.data(), on);
     if (left == 0) {
       return {};
     }
     const std::int64_t system = systems_ - left;
-    std::uint32_t index = 0;
-    on.download(&index, first_nonfinite_.data() + system, sizeof(index));
-    bool zero_pivot = false;
-    if (!form_.unit) {
-      Scalar pivot{};
-      on.download(&pivot, pivots_.data() + system * size_ + index, sizeof(pivot));
-      zero_pivot = pivot == Scalar{};
-    }
+    const std::uint32_t index = download_value(first_nonfinite_.data() + system, on);
+    const bool zero_pivot =
+        !form_.unit && download_value(pivots_.data() + system * size_ + index, on) == Scalar{};
     return {system, index, zero_pivot};
   }
 

@@ -124,7 +124,7 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
        memory);
   auto entries = static_cast<Offset>(s.size < t.size ? s.entries : t.entries());
   if (entries < 0) {
-    on.download(&entries, moved.row_offsets.data() + s.size, sizeof(entries));
+    entries = last_of(moved.row_offsets, on);
   }
   const auto count = at(entries);
   moved.columns = buffer<Index>(count, memory.kept, stream);

@@ -73,9 +73,9 @@ class plan : public rewritten_system<Scalar, Index, Offset, Executor> {
 
   void make_pattern(const Executor& on, const analysis_memory& memory) override {
     base::place_counted(factor_offsets_, on, memory);
-    factors_ = make_buffer<Scalar>(base::last_of(factor_offsets_, on), on, memory.kept);
+    factors_ = make_buffer<Scalar>(last_of(factor_offsets_, on), on, memory.kept);
     base::place_rewritten_rows(on, memory);
-    columns_ = make_buffer<Index>(base::last_of(row_offsets_, on), on, memory.kept);
+    columns_ = make_buffer<Index>(last_of(row_offsets_, on), on, memory.kept);
     simt::for_each(on, triangle().size,
                    take_slots<Index, Offset>{slots_.data(), listed_.data(), lengths_.data(),
                                              row_offsets_.data(), columns_.data(), !form_.unit});
@@ -146,10 +146,9 @@ class plan : public rewritten_system<Scalar, Index, Offset, Executor> {
                    count_slots<Offset>{triangle().row_offsets.data(), limits.fill,
                                        static_cast<Offset>(limits.entries), slots_.data()});
     base::place_counted(slots_, on, memory);
-    listed_ = make_buffer<Index>(base::last_of(slots_, on), on, memory.scratch);
+    listed_ = make_buffer<Index>(last_of(slots_, on), on, memory.scratch);
     lengths_ = make_buffer<Offset>(size, on, memory.scratch);
-    const auto count = make_buffer<std::int64_t>(1, on, memory.scratch);
-    on.fill_bytes(count.data(), 0, count.bytes());
+    const auto count = make_zeros<std::int64_t>(1, on, memory.scratch);
     eliminated_ = make_buffer<std::uint32_t>(size, on, memory.kept);
     factor_offsets_ = make_buffer<Offset>(row_blocks_ + 1, on, memory.kept);
     using agent = choose_rows_agent<Scalar, Index, Offset>;
@@ -164,7 +163,7 @@ class plan : public rewritten_system<Scalar, Index, Offset, Executor> {
     p.eliminated_entries = factor_offsets_.data();
     p.rewritten = count.data();
     base::template launch_warps<agent>(row_blocks_, p, on);
-    on.download(&rewritten_, count.data(), sizeof(rewritten_));
+    rewritten_ = download_value(count.data(), on);
   }
 
   std::int64_t row_blocks_;

@@ -39,8 +39,7 @@ class scratch {
   /// Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t first_nonfinite_index(const Executor& on) const {
-    std::int64_t columns = 0;
-    on.download(&columns, used_rhs(), sizeof(columns));
+    const std::int64_t columns = download_value(used_rhs(), on);
     std::vector<std::int64_t> first(static_cast<std::size_t>(columns) + 1, all_finite);
     on.download(first.data(), first_nonfinite(), static_cast<std::size_t>(columns) * sizeof(std::int64_t));
     return reported_index(*std::min_element(first.begin(), first.end()));
@@ -154,11 +153,7 @@ class path {
     if (pivots_ == nullptr) {
       return false;
     }
-    std::uint32_t slot = 0;
-    Scalar pivot;
-    on.download(&slot, row_slots_ + substitution_index, sizeof(slot));
-    on.download(&pivot, pivots_ + slot, sizeof(pivot));
-    return pivot == Scalar{};
+    return download_value(pivots_ + download_value(row_slots_ + substitution_index, on), on) == Scalar{};
   }
 
   void describe(solver_info& info) const {

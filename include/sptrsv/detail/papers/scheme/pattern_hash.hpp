@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
-#include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/memory/memory_resource.hpp"

@@ -178,13 +178,12 @@ template <class Index, class Executor>
 device_merge<Index> merge_on_device(const device_fundamental<Index>& f, const merge_limits& limits,
                                     std::int64_t max_steps, simt::scan_words& words, const Executor& on,
                                     memory_resource& resource) {
-  const auto counts = make_buffer<Index>(2 * f.count, on, resource);
+  const auto counts = make_zeros<Index>(2 * f.count, on, resource);
   const auto lowest = make_buffer<Index>(f.count, on, resource);
   const auto entries = make_buffer<std::int64_t>(f.count, on, resource);
   // Behind the roots: their number, and whether the merge is given up, so that the host waits for both once.
   const auto roots = make_buffer<Index>(f.count + 2, on, resource);
   Index* const result = roots.data() + f.count;
-  on.fill_bytes(counts.data(), 0, counts.bytes());
   on.fill_bytes(result, 0, 2 * sizeof(Index));
   const merge_state<Index> state{f.view(),      counts.data(),  counts.data() + f.count,
                                  lowest.data(), entries.data(), roots.data()};
