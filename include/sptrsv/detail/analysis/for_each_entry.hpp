@@ -51,6 +51,12 @@ SPTRSV_DEVICE std::int64_t major_of(Context& ctx, const Offset* offsets, std::in
   });
 }
 
+/// Returns the number of entries of a row (column).
+template <class Context, class Offset>
+SPTRSV_DEVICE std::int64_t row_length(Context& ctx, const Offset* offsets, std::int64_t row) {
+  return static_cast<std::int64_t>(ctx.load_constant(offsets + row + 1) - ctx.load_constant(offsets + row));
+}
+
 /// Finds the rows (columns) of the storage that hold the entries first + rank + 32 k, for each element k of
 /// `majors`, as far as they are below `end`, for each lane of a warp; see major_of(). first < end. The lanes
 /// first search together for the rows of the first and of the last entry of the warp: each step reads 32

@@ -37,14 +37,6 @@ buffer<T> upload(const std::vector<T>& host, const Executor& on, memory_resource
   return upload_array(host.data(), static_cast<std::int64_t>(host.size()), on, resource);
 }
 
-/// Returns an element. Synchronises.
-template <class T, class Executor>
-T download_one(const T* device, const Executor& on) {
-  T made{};
-  on.download(&made, device, sizeof(made));
-  return made;
-}
-
 /// Returns a copy in host memory of `count` elements. Synchronises.
 template <class T, class Executor>
 std::vector<T> download_array(const T* device, std::int64_t count, const Executor& on) {
@@ -55,6 +47,19 @@ std::vector<T> download_array(const T* device, std::int64_t count, const Executo
 template <class T, class Executor>
 std::vector<T> download_array(const buffer<T>& device, const Executor& on) {
   return download_array(device.data(), static_cast<std::int64_t>(device.size()), on);
+}
+
+/// Returns the value at an address in the memory of the executor. Synchronises.
+template <class T, class Executor>
+T download_value(const T* device, const Executor& on) {
+  T value{};
+  on.download(&value, device, sizeof(value));
+  return value;
+}
+/// Returns the last element. Synchronises.
+template <class T, class Executor>
+T last_of(const buffer<T>& values, const Executor& on) {
+  return download_value(values.data() + values.size() - 1, on);
 }
 
 /// Returns a copy of the vector in device memory. The vector stays as it is until a call synchronises.

@@ -112,8 +112,7 @@ class engine {
   /// Returns what the last solve met. Collective. Synchronises.
   [[nodiscard]] solve_status status(const Executor& on) const {
     gather(team_, std::vector<char>{});  // all have enqueued their solves before one waits for its GPU
-    pe_state state;
-    on.download(&state, plan_->state.data(), sizeof(state));
+    const pe_state state = download_value(plan_->state.data(), on);
     const std::int64_t first = smallest_of_all(team_, state.first_nonfinite[calls_ % 2]);
     const bool is_zero = largest_of_all(team_, plan_->values.is_zero_pivot(first) ? 1 : 0) != 0;
     const auto row_of = [&](std::int64_t index) {

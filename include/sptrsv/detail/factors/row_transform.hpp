@@ -27,13 +27,11 @@ order_faults check_order(const Index* order, std::int64_t rows, const Executor& 
                          memory_resource& resource) {
   order_faults found;
   if constexpr (has_kernels<Executor>) {
-    const auto counts = make_buffer<std::uint32_t>(rows, on, resource);
-    const auto faults = make_buffer<order_faults>(1, on, resource);
-    on.fill_bytes(counts.data(), 0, counts.bytes());
-    on.upload(faults.data(), &found, sizeof(found));
+    const auto counts = make_zeros<std::uint32_t>(rows, on, resource);
+    const auto faults = upload_array(&found, 1, on, resource);
     simt::for_each(on, rows, count_rows<Index>{order, rows, counts.data(), &faults.data()->entry});
     simt::for_each(on, rows, find_uncounted{counts.data(), &faults.data()->row});
-    on.download(&found, faults.data(), sizeof(found));
+    found = download_value(faults.data(), on);
   } else {
     std::vector<std::uint32_t> counts(at(rows), 0);
     for (std::int64_t k = 0; k < rows; ++k) {

@@ -28,13 +28,12 @@ class stored_diagonal {
         values_(make_buffer<Scalar>(a.size, on, resource)) {
     faults found;
     if constexpr (has_kernels<Executor>) {
-      const auto on_device = make_buffer<faults>(1, on, resource);
-      on.upload(on_device.data(), &found, sizeof(found));
+      const auto on_device = upload_array(&found, 1, on, resource);
       on.fill_bytes(sources_.data(), 0xff, sources_.bytes());
       simt::for_each(on, a.entries,
                      find_diagonal<Index, Offset>{a, sources_.data(), &on_device.data()->duplicate});
       simt::for_each(on, a.size, find_missing<Offset>{sources_.data(), &on_device.data()->missing});
-      on.download(&found, on_device.data(), sizeof(found));
+      found = download_value(on_device.data(), on);
     } else {
       for (std::int64_t m = a.size - 1; m >= 0; --m) {
         Offset& source = sources_.data()[m] = -1;
@@ -68,9 +67,7 @@ class stored_diagonal {
   [[nodiscard]] bool is_identity() const { return values_.size() == 0; }
   /// Returns an entry of a diagonal that is not the identity. Synchronises.
   [[nodiscard]] Scalar entry(std::int64_t row, const Executor& on) const {
-    Scalar value;
-    on.download(&value, values_.data() + row, sizeof(value));
-    return value;
+    return download_value(values_.data() + row, on);
   }
   /// By row: the index of the entry in the stored matrix, and its value.
   [[nodiscard]] const Offset* sources() const { return sources_.data(); }

@@ -64,8 +64,7 @@ class rewritten_system {
   /// Returns the first row whose growth is too large by the values that were given last; -1 if there is none.
   /// Synchronises.
   [[nodiscard]] std::int64_t first_grown_index(const Executor& on) const {
-    std::int64_t first = 0;
-    on.download(&first, first_grown_.data(), sizeof(first));
+    const std::int64_t first = download_value(first_grown_.data(), on);
     return first < triangle().size ? first : -1;
   }
 
@@ -148,12 +147,6 @@ class rewritten_system {
   static void place_counted(const buffer<Offset>& counts, const Executor& on, const analysis_memory& memory) {
     const std::int64_t size = static_cast<std::int64_t>(counts.size()) - 1;
     scan(on, size, place_rows<Offset>{size, counts.data(), 0, counts.data()}, memory);
-  }
-  /// Downloads the last offset. Synchronises.
-  static std::int64_t last_of(const buffer<Offset>& offsets, const Executor& on) {
-    Offset last = 0;
-    on.download(&last, offsets.data() + offsets.size() - 1, sizeof(last));
-    return static_cast<std::int64_t>(last);
   }
   void free_lists() {
     slots_ = {};

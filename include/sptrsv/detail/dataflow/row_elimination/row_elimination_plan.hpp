@@ -72,9 +72,9 @@ class plan : public rewritten_system<Scalar, Index, Offset, Executor> {
 
   void make_pattern(const Executor& on, const analysis_memory& memory) override {
     base::place_counted(factor_offsets_, on, memory);
-    factors_ = make_buffer<Scalar>(base::last_of(factor_offsets_, on), on, memory.kept);
+    factors_ = make_buffer<Scalar>(last_of(factor_offsets_, on), on, memory.kept);
     base::place_rewritten_rows(on, memory);
-    base::columns_ = make_buffer<Index>(base::last_of(base::row_offsets_, on), on, memory.kept);
+    base::columns_ = make_buffer<Index>(last_of(base::row_offsets_, on), on, memory.kept);
     simt::for_each(
         on, base::triangle().size,
         take_slots<Index, Offset>{base::slots_.data(), base::listed_.data(), base::lengths_.data(),
@@ -136,7 +136,7 @@ class plan : public rewritten_system<Scalar, Index, Offset, Executor> {
                    count_slots<Offset>{base::triangle().row_offsets.data(), limits.fill,
                                        static_cast<Offset>(limits.entries), base::slots_.data()});
     base::place_counted(base::slots_, on, memory);
-    base::listed_ = make_buffer<Index>(base::last_of(base::slots_, on), on, memory.scratch);
+    base::listed_ = make_buffer<Index>(last_of(base::slots_, on), on, memory.scratch);
     base::lengths_ = make_buffer<Offset>(size, on, memory.scratch);
     const auto count = make_buffer<std::int64_t>(1, on, memory.scratch);
     on.fill_bytes(count.data(), 0, count.bytes());
@@ -154,7 +154,7 @@ class plan : public rewritten_system<Scalar, Index, Offset, Executor> {
     p.eliminated_entries = factor_offsets_.data();
     p.rewritten = count.data();
     base::template launch_warps<agent>(row_blocks_, p, on);
-    on.download(&rewritten_, count.data(), sizeof(rewritten_));
+    rewritten_ = download_value(count.data(), on);
   }
 
   std::int64_t row_blocks_;

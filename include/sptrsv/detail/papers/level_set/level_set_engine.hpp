@@ -106,8 +106,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
     [[nodiscard]] level_set::level_buffers<Scalar> buffers() const { return {x.data(), state.data()}; }
     [[nodiscard]] std::uint32_t* status_flag() const { return &state.data()->status_flag; }
     [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t, const Executor& on) const {
-      solve_state found;
-      on.download(&found, state.data(), sizeof(found));
+      const solve_state found = download_value(state.data(), on);
       return reported_index(found.first_nonfinite);
     }
   };
@@ -177,8 +176,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   [[nodiscard]] bool is_recorded() const { return policy_.launches == policy::level_launches::fused; }
 
   void plan(const Executor& on, memory_resource& resource) {
-    const auto longest = make_buffer<std::int64_t>(levels_.count, on, resource);
-    on.fill_bytes(longest.data(), 0, longest.bytes());
+    const auto longest = make_zeros<std::int64_t>(levels_.count, on, resource);
     simt::for_each(
         on, triangle_.size,
         level_set::measure_levels<Index, Offset>{triangle_.row_offsets.data(), levels_.level_offsets.data(),

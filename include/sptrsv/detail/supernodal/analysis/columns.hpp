@@ -104,7 +104,7 @@ class factor_columns {
     }
     const one_triangle_builder<Executor> flipped_rows(a, {flipped(form)}, 0, on, resource);
     auto built = flipped_rows.allocate_rows();
-    const auto reports = check_rows(flipped_rows, built, on);
+    const auto reports = flipped_rows.check(built);
     longest_.column = reports[0].longest_row;
     entries_ = reports[0].entries;
     if (!flipped_rows.ascends(reports, 0)) {
@@ -144,7 +144,7 @@ class factor_columns {
                                find_panel_columns<Index, Offset>{a, lists_.offsets.data(),
                                                                  pattern_first_.data(), lists_.first.data()});
     on.exclusive_scan(lists_.offsets.data(), lists_.offsets.data(), a.size + 1, resource);
-    entries_ = download_one(lists_.offsets.data() + a.size, on);
+    entries_ = download_value(lists_.offsets.data() + a.size, on);
     view_ = {a.size, lists_.offsets.data(), pattern_first_.data(), a.row_indices, 1, -1};
   }
 
@@ -206,24 +206,13 @@ class factor_columns {
     lists_.first = make_buffer<Offset>(size, on, resource);
   }
 
-  /// Checks the stored matrix, and counts the entries of the rows that a triangle is built from.
-  template <class Executor>
-  auto check_rows(const one_triangle_builder<Executor>& builder,
-                  const std::array<device_triangle<Index, Offset>, 1>& t, const Executor& on) const {
-    simt::for_each(on, t[0].size, builder.start_rows(t, 0));
-    builder.measure_rows(t);
-    const auto found = builder.read_reports();
-    builder.expect_sound(found);
-    return found;
-  }
-
   /// Builds the columns if the stored matrix has the rows of C sorted. Returns whether it has.
   template <class Executor>
   bool take_rows(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
                  memory_resource& resource) {
     const one_triangle_builder<Executor> rows(a, {form}, 0, on, resource);
     const auto built = rows.allocate_rows();
-    const auto reports = check_rows(rows, built, on);
+    const auto reports = rows.check(built);
     if (!rows.ascends(reports, 0)) {
       return false;
     }

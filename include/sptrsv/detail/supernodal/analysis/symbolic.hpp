@@ -222,7 +222,7 @@ device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& column
   if (f.begun.data() == nullptr) {
     f.begun = count_begun(c, on, resource);
   }
-  f.count = download_one(f.begun.data() + c.size, on);
+  f.count = download_value(f.begun.data() + c.size, on);
   f.first = make_buffer<Index>(f.count + 1, on, resource);
   f.row_count = make_buffer<Index>(f.count, on, resource);
   f.parent = make_buffer<Index>(f.count, on, resource);
@@ -248,7 +248,7 @@ device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& column
     simt::find_largest(on, c.size, c, &found.data()->longest_column);
   }
   columns.set_fundamental(f.first, f.count, on, resource);
-  const results host = download_one(found.data(), on);
+  const results host = download_value(found.data(), on);
   f.is_nested = host.not_nested == 0;
   f.longest = {known.row < 0 ? host.longest_row : known.row,
                known.column < 0 ? host.longest_column : known.column};

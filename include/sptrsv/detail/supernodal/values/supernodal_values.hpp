@@ -106,7 +106,7 @@ class panel_values {
   /// Returns the smallest substitution index of a supernode whose growth is too large; -1 if there is none.
   /// Synchronises.
   [[nodiscard]] std::int64_t first_grown_index(const Executor& on) const {
-    const std::int64_t first = download_one(first_grown_.data(), on);
+    const std::int64_t first = download_value(first_grown_.data(), on);
     return first < columns_ ? first : -1;
   }
 

@@ -94,9 +94,7 @@ class planner {
     if (!begin_layout(split, levels, units.data())) {
       return false;
     }
-    std::uint64_t found = 0;
-    on_.download(&found, units.data(), sizeof(found));
-    return end_layout(found);
+    return end_layout(download_value(units.data(), on_));
   }
 
   /// Enqueues what lay_out() does before it waits, for work between this and end_layout(): stores the size of

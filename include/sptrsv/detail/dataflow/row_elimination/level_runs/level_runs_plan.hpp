@@ -222,7 +222,7 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
     base::place_counted(base::slots_, on, memory);
     const std::int64_t most = base::most_listed(limits);
     base::listed_ =
-        make_buffer<Index>(most <= few_entries ? most : base::last_of(base::slots_, on), on, memory.scratch);
+        make_buffer<Index>(most <= few_entries ? most : last_of(base::slots_, on), on, memory.scratch);
     const auto counts = make_buffer<rewritten_counts>(rewritten_counts::parts, on, memory.scratch);
     on.fill_bytes(counts.data(), 0, counts.bytes());
     using agent = choose_rows_agent<Scalar, Index, Offset>;
