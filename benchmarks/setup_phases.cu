@@ -124,9 +124,7 @@ void measure_gpu(const triangle& t, const std::vector<index>& expected, row& mad
   made.gpu.kahn = time_on(on, [&] { kahn = kahn_levels_on_device(columns, degrees, on, resource); });
   made.gpu.rows = time_on(on, [&] {
     // Without a limit: the search of a small system would be continued on the host.
-    const std::array<const device_triangle<index, index>*, 1> rows{&d};
-    levels = order_by_level(levels_of_rows(rows, false, std::array{search_limit{}}, on, resource)[0], on,
-                            resource);
+    levels = order_by_level(levels_of_rows(d, on, resource, false, search_limit{}), on, resource);
   });
   const auto seen = [&](const device_levels<index>& of) {
     return level_of_rows(sptrsv::to_host(of.level_offsets, cudaStream_t{}),

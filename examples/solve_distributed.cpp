@@ -78,9 +78,9 @@ int solve_in_job(solve_options options) {
         token != nullptr, sptrsv::errc::invalid_argument,
         "--join needs the environment variable SPTRSV_TOKEN: the same random text of 16 to 63 bytes "
         "in all processes, for example $(openssl rand -hex 16)");
-    sptrsv::process_group group(place.rank, place.size, options.join.substr(0, colon),
-                                std::atoi(options.join.c_str() + colon + 1), token,
-                                static_cast<double>(options.limit_s));
+    socket_group group(place.rank, place.size, options.join.substr(0, colon),
+                       std::atoi(options.join.c_str() + colon + 1), token,
+                       static_cast<double>(options.limit_s));
     table t;
     if (place.rank == 0) {
       begin_table(t, side, factor);

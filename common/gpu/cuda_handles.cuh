@@ -70,15 +70,13 @@ template <class Work>
 sptrsv::detail::simt::cuda_graph capture(const Work& work,
                                          cudaStreamCaptureMode mode = cudaStreamCaptureModeThreadLocal) {
   const cuda_stream stream;
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
+  sptrsv::detail::simt::recorded_graph graph;
+  sptrsv::detail::simt::cuda_graph executable;
   SPTRSV_CUDA_CHECK(cudaStreamBeginCapture(stream.get(), mode));
   work(stream.get());
-  SPTRSV_CUDA_CHECK(cudaStreamEndCapture(stream.get(), &graph));
-  const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
-  static_cast<void>(cudaGraphDestroy(graph));
-  SPTRSV_CUDA_CHECK(status);
-  return sptrsv::detail::simt::cuda_graph(executable);
+  SPTRSV_CUDA_CHECK(cudaStreamEndCapture(stream.get(), graph.address()));
+  SPTRSV_CUDA_CHECK(cudaGraphInstantiate(executable.address(), graph.get(), 0));
+  return executable;
 }
 
 }  // namespace sptrsv_common

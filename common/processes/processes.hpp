@@ -19,8 +19,8 @@
 #include <thread>
 #include <vector>
 
+#include "common/processes/socket_group.hpp"
 #include "sptrsv/detail/distributed/distributed_team.hpp"
-#include "sptrsv/distributed/process_group.hpp"
 
 namespace sptrsv_common {
 
@@ -42,7 +42,7 @@ struct child {
 };
 
 /// Runs the body of a PE and ends the process.
-[[noreturn]] inline void be_child(const sptrsv::process_group::descriptors& sockets, int rank, double limit_s,
+[[noreturn]] inline void be_child(const socket_group::descriptors& sockets, int rank, double limit_s,
                                   int to_parent, pid_t parent,
                                   const std::function<std::string(sptrsv::process_group&)>& body) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // no PE stays if the first process is ended
@@ -50,7 +50,7 @@ struct child {
     std::_Exit(failed);
   }
   try {
-    sptrsv::process_group group(sockets, rank, limit_s);
+    socket_group group(sockets, rank, limit_s);
     const std::string result = body(group);
     for (std::size_t at = 0; rank == 0 && at < result.size();) {
       const ssize_t written = write(to_parent, result.data() + at, result.size() - at);
@@ -119,10 +119,10 @@ inline processes_result run_processes(int count, double limit_s,
   using namespace process_detail;
   using clock = std::chrono::steady_clock;
   processes_result made;
-  const auto sockets = sptrsv::process_group::connect_pairs(count);
+  const auto sockets = socket_group::connect_pairs(count);
   int ends[2] = {-1, -1};
   if (pipe(ends) != 0) {
-    sptrsv::process_group::close_all(sockets);
+    socket_group::close_all(sockets);
     made.failure = "no pipe: " + std::string(std::strerror(errno));
     return made;
   }
@@ -141,7 +141,7 @@ inline processes_result run_processes(int count, double limit_s,
       made.failure = "PE " + std::to_string(pe) + " cannot start: " + std::strerror(errno);
     }
   }
-  sptrsv::process_group::close_all(sockets);  // those of the PEs stay; a PE that ends is seen by the others
+  socket_group::close_all(sockets);  // those of the PEs stay; a PE that ends is seen by the others
   ::close(ends[1]);
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   const auto begin = clock::now();
@@ -173,8 +173,7 @@ inline processes_result run_processes(int count, double limit_s,
     child& c = children[pe];
     if (c.is_running) {
       if (made.failure.empty()) {
-        made.failure = "PE " + std::to_string(pe) + " has not ended within " +
-                       sptrsv::detail::distributed::seconds_text(limit_s);
+        made.failure = "PE " + std::to_string(pe) + " has not ended within " + seconds_text(limit_s);
       }
       kill(c.id, SIGKILL);
       waitpid(c.id, &c.status, 0);

@@ -281,15 +281,13 @@ class cuda_backend {
 
   template <class Work>
   cuda_graph recorded(const Work& work) const {
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
+    sptrsv::detail::simt::recorded_graph graph;
+    cuda_graph executable;
     SPTRSV_CUDA_CHECK(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal));
     work();
-    SPTRSV_CUDA_CHECK(cudaStreamEndCapture(stream(), &graph));
-    const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
-    static_cast<void>(cudaGraphDestroy(graph));
-    SPTRSV_CUDA_CHECK(status);
-    return cuda_graph(executable);
+    SPTRSV_CUDA_CHECK(cudaStreamEndCapture(stream(), graph.address()));
+    SPTRSV_CUDA_CHECK(cudaGraphInstantiate(executable.address(), graph.get(), 0));
+    return executable;
   }
 
   /// Enqueues the copy of slots to a place in host memory.

@@ -26,10 +26,7 @@ namespace sptrsv::SPTRSV_ABI {
 /// The object is move-only and owns all that it needs. It has memory for one solve in flight: its status. For
 /// streams, memory and threads the rules of `solver` apply.
 ///
-/// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
-/// @tparam Index signed integer type of the row and column indices of the matrix.
-/// @tparam Offset signed integer type of the row (column) offsets of the matrix.
-/// @tparam Stream stream type: cudaStream_t, or host_stream for batches on the host.
+/// The type parameters are those of `solver`. Stream: cudaStream_t, or host_stream for batches on the host.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle>
 class batched_solver {
   using executor = detail::executor_t<Stream>;
@@ -46,10 +43,25 @@ class batched_solver {
   template <class Matrix>
   batched_solver(const Matrix& a, span<const Value> values, const batch_options& batch,
                  const system_options& options, stream_type stream, memory_resource* resource)
-      : batched_solver(detail::view_of(a), values, batch, options, executor(stream), resource) {}
+      : systems_(batch.systems), max_rhs_(options.max_rhs) {
+    const auto view = detail::view_of(a);
+    const auto pattern = detail::pattern_of(view);
+    size_ = view.rows;
+    entries_ = view.entries;
+    value_stride_ = batch.value_stride == 0 ? entries_ : batch.value_stride;
+    detail::check_shape<Value>(view.rows, view.columns, pattern, options);
+    detail::batched::check_options(batch, entries_, sizeof(Value));
+    detail::check_spaces<executor>(pattern, taker);
+    check_values(values);
+    const detail::triangle_form form(options, pattern.by_columns);
+    reversed_ = form.reversed;
+    const executor on(stream);
+    engine_ = std::make_unique<counted_engine>(pattern, form, batch, on,
+                                               resource != nullptr ? *resource : on.default_resource());
+    engine_->update_values(detail::as_scalar(values.data()), value_stride_, on);
+  }
 
-  /// Replaces the values of all matrices; the pattern stays the same. Only enqueues; it may be captured into
-  /// a CUDA graph. The array must not be freed or changed before the enqueued work is complete.
+  /// Replaces the values of all matrices; otherwise as solver::update_values.
   ///
   /// @param values the values of all entries of the stored matrix, in the order of its arrays, for one system
   ///   after the other at a distance of batch_options::value_stride; device memory.
@@ -84,7 +96,7 @@ class batched_solver {
   ///   was moved from. Zero pivots, NaN and infinite values are no errors: see status.
   void solve(batch_view<const Value> b, batch_view<Value> x, Value alpha, stream_type stream = {}) {
     expect_not_moved_from();
-    if (!has_work(b, x)) {
+    if (!detail::batched::check_operands<executor>(b, x, {systems_, size_, max_rhs_}, taker)) {
       return;
     }
     engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)),
@@ -146,26 +158,6 @@ class batched_solver {
           engine(pattern, form, batch, on, static_cast<memory_resource&>(*this)) {}
   };
 
-  template <class View>
-  batched_solver(const View& a, span<const Value> values, const batch_options& batch,
-                 const system_options& options, const executor& on, memory_resource* resource)
-      : systems_(batch.systems),
-        size_(a.rows),
-        entries_(a.entries),
-        value_stride_(batch.value_stride == 0 ? a.entries : batch.value_stride),
-        max_rhs_(options.max_rhs) {
-    const auto pattern = detail::pattern_of(a);
-    detail::check_shape<Value>(a.rows, a.columns, pattern, options);
-    detail::batched::check_options(batch, entries_, sizeof(Value));
-    detail::check_spaces<executor>(pattern, taker);
-    check_values(values);
-    const detail::triangle_form form(options, pattern.by_columns);
-    reversed_ = form.reversed;
-    engine_ = std::make_unique<counted_engine>(pattern, form, batch, on,
-                                               resource != nullptr ? *resource : on.default_resource());
-    engine_->update_values(detail::as_scalar(values.data()), value_stride_, on);
-  }
-
   void expect_not_moved_from() const {
     SPTRSV_EXPECTS(engine_ != nullptr, errc::invalid_argument, "the solver was moved from");
   }
@@ -175,22 +167,12 @@ class batched_solver {
     detail::check_space<executor>(values.data(), needed, "the array of values", taker);
   }
 
-  /// Checks the operands of a solve. Returns whether they have elements.
-  [[nodiscard]] bool has_work(const batch_view<const Value>& b, const batch_view<Value>& x) const {
-    if (!detail::batched::check_operands(b, x, {systems_, size_, max_rhs_})) {
-      return false;
-    }
-    detail::check_space<executor>(b.data, 1, "b", taker);
-    detail::check_space<executor>(x.data, 1, "x", taker);
-    return true;
-  }
-
   static constexpr const char* taker = "a batch";  ///< the name of this class in messages
 
   std::int64_t systems_;
-  std::int64_t size_;
-  std::int64_t entries_;
-  std::int64_t value_stride_;
+  std::int64_t size_ = 0;
+  std::int64_t entries_ = 0;
+  std::int64_t value_stride_ = 0;
   std::int64_t max_rhs_;
   bool reversed_ = false;
   std::unique_ptr<counted_engine> engine_;
@@ -199,9 +181,7 @@ class batched_solver {
 /// Analyses the pattern of the `options.part` triangle of `a` once for all systems of a batch, takes their
 /// values, and returns the solver.
 ///
-/// The function synchronises `stream` during the analysis, and enqueues the copy of the values on it before
-/// it returns. The solver keeps no reference to `a` and `values`: the arrays may be freed or changed as soon
-/// as this copy is complete.
+/// Synchronises `stream`, and keeps no reference to `a` and `values`, as `analyze`.
 ///
 /// @param a csr_view, csc_view or owning matrix in device memory: the pattern of all systems. Its values are
 ///   not read.
@@ -209,9 +189,7 @@ class batched_solver {
 ///   container in device memory.
 /// @param batch the number of systems, and the distance between their values.
 /// @param options the triangle, the operation, and the largest number of right-hand sides, of all systems.
-/// @param stream the stream of the analysis, whose device must be the current one.
-/// @param resource source of memory; null: the library's pool on the current device. It must outlive the
-///   solver.
+/// @param stream, resource as in analyze.
 /// @return a `batched_solver<Value, Index, Offset>`, with the stream type as last argument if it is not
 ///   cudaStream_t. Value, Index and Offset are the types of the matrix.
 /// @throws error with the codes of `analyze`; errc::size_mismatch if there are fewer values than the systems

@@ -2,11 +2,14 @@
 // Multicolouring of a matrix in device memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
+#include "sptrsv/detail/analysis/check_entries_agent.hpp"
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/orderings/colour_kernels.hpp"
 #include "sptrsv/device_matrix.hpp"
@@ -53,19 +56,23 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
   const auto report = detail::make_buffer<colour_report>(1, on, from);
   on.upload(report.data(), &found, sizeof(found));
   const auto read_report = [&] { on.download(&found, report.data(), sizeof(found)); };
-  const auto expect_none = [&](std::int64_t row, detail::pattern_fault fault) {
+
+  // 1. Check the storage, as an analysis does. The lengths of rows that it counts are not needed.
+  using check = detail::triangle_kernels::check_entries_agent<index, offset>;
+  const auto lengths = detail::make_buffer<offset>(pattern.size, on, from);
+  on.fill_bytes(lengths.data(), 0, lengths.bytes());
+  typename check::params checked{pattern, {}};
+  checked.triangles[0].row_lengths = lengths.data();
+  checked.triangles[0].found = &report.data()->storage;
+  on.template launch<check>(
+      detail::simt::block_count(std::max(pattern.size, pattern.entries), check::block_items), checked);
+  read_report();
+  for (const auto& [fault, row] : {std::pair(detail::pattern_fault::offsets, found.storage.offsets),
+                                   std::pair(detail::pattern_fault::index, found.storage.index)}) {
     if (row < pattern.size) {
       detail::throw_pattern_fault(fault, row, pattern.by_columns);
     }
-  };
-
-  // 1. Check the storage.
-  detail::simt::for_each(on, pattern.size, check_offsets<index, offset>{pattern, report.data()});
-  read_report();
-  expect_none(found.offsets, detail::pattern_fault::offsets);
-  detail::simt::for_each(on, pattern.entries, check_indices<index, offset>{pattern, report.data()});
-  read_report();
-  expect_none(found.index, detail::pattern_fault::index);
+  }
 
   // 2. Colour rows until none is left. The host looks after several rounds: rounds without work are short.
   constexpr int rounds = 4;

@@ -10,11 +10,9 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -83,26 +81,15 @@ Result recompressed_on_device(const View& a, std::int64_t minors, const char* ta
   using index = typename View::index_type;
   using offset = typename View::offset_type;
   using value = typename View::value_type;
-  using key = std::make_unsigned_t<index>;
   const executor_t<Stream> on(stream);
   memory_resource& resource = resource_or_default(given, on);
   check_arrays<executor_t<Stream>>(a, taker);
   const auto pattern = pattern_of(a);
-  Result made{a.rows, a.columns, make_buffer<offset>(minors + 1, on, resource),
-              make_buffer<index>(a.entries, on, resource), make_buffer<value>(a.entries, on, resource)};
-  auto& [rows, columns, offsets, indices, values] = made;
-  if (a.entries == 0) {
-    on.fill_bytes(offsets.data(), 0, offsets.bytes());
-    return made;
-  }
-  const auto entry_indices = make_buffer<offset>(a.entries, on, resource);
-  const auto order = make_buffer<offset>(a.entries, on, resource);
-  const auto sorted = make_buffer<key>(a.entries, on, resource);
-  simt::for_each(on, a.entries, array_kernels::write_iota<offset>{entry_indices.data()});
-  on.sort_pairs(reinterpret_cast<const key*>(pattern.indices), sorted.data(), entry_indices.data(),
-                order.data(), a.entries, bits_for(static_cast<std::uint64_t>(minors)), resource);
-  simt::for_each(on, minors + 1,
-                 find_column_offsets<index, offset>{sorted.data(), a.entries, offsets.data()});
+  auto offsets = make_buffer<offset>(minors + 1, on, resource);
+  const auto order = sort_by_column(pattern.indices, a.entries, minors, offsets.data(), on, resource);
+  Result made{a.rows, a.columns, std::move(offsets), make_buffer<index>(a.entries, on, resource),
+              make_buffer<value>(a.entries, on, resource)};
+  auto& [rows, columns, of_minors, indices, values] = made;
   simt::for_each(on, a.entries,
                  take_rows<index, offset, scalar_t<value>>{pattern.size, order.data(), pattern.offsets,
                                                            as_scalar(a.values), indices.data(),

@@ -109,9 +109,8 @@ class distributed_solver {
         engine_(std::make_unique<engine>(
             typename engine::part_type{part.first_row, part.rows, part.size, part.row_offsets,
                                        part.column_indices, detail::as_scalar(part.values)},
-            options, policy,
-            detail::distributed::machine_costs{policy.remote_hop_ns, 0, 0, policy.put_hop_ns}, team, on,
-            resource)),
+            options, policy, detail::distributed::machine_costs{policy.remote_hop_ns, policy.put_hop_ns},
+            team, on, resource)),
         entries_(part.rows > 0 ? static_cast<std::int64_t>(part.row_offsets[part.rows]) : 0) {}
 
   Team* team_;

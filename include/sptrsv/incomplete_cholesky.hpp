@@ -23,14 +23,7 @@ using incomplete_cholesky =
 /// l_ii is the square root of a_ii - sum of |l_ij|^2. If this number is negative, l_ii is NaN (see
 /// pivot_options for what helps then).
 ///
-/// @param a csr_view, csc_view or owning matrix with a complete diagonal, in the memory space of `stream`:
-///   device memory for cudaStream_t, host memory for host_stream. The entries of a row (column) may be in any
-///   order. The arrays may be freed or changed as soon as the enqueued work is complete.
-/// @param options what the factorisation does to pivots, and the level of fill.
-/// @param stream the stream of the analysis: cudaStream_t, whose device must be the current one, or
-///   host_stream.
-/// @param resource source of memory; null: the library's pool on the current device
-///   (default_device_resource), or the heap on the host. It must outlive the result.
+/// @param a, options, stream, resource as in analyze_incomplete_lu.
 /// @return an `incomplete_cholesky<Value, Index, Offset>`, with the stream type as last argument if it is not
 ///   cudaStream_t.
 /// @throws error as analyze_incomplete_lu; errc::duplicate_entry concerns the lower triangle only.

@@ -5,9 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "sptrsv/detail/incomplete/device_engine.hpp"
@@ -91,9 +89,7 @@ struct incomplete_tuning {
 /// factors of before.
 ///
 /// @tparam Method the method; use the aliases incomplete_lu and incomplete_cholesky.
-/// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
-/// @tparam Index signed integer type of the indices of the matrix.
-/// @tparam Offset signed integer type of the offsets of the matrix.
+/// @tparam Value, Index, Offset as for solver.
 /// @tparam Stream stream type: cudaStream_t, or host_stream for the serial factorisation on the host.
 /// @tparam Tuning incomplete_tuning, or a struct derived from it.
 template <incomplete_method Method, class Value, class Index = std::int32_t, class Offset = Index,
@@ -103,7 +99,7 @@ class incomplete_factorization {
   using scalar = detail::scalar_t<Value>;
   using engine = detail::incomplete::engine<Tuning, Method, scalar, Index, Offset, executor>;
   using rule = detail::incomplete::pivot_rule<scalar>;
-  using filled = detail::incomplete::filled_matrix<scalar, Index, Offset, executor>;
+  using filled = detail::incomplete::filled_matrix<Method, scalar, Index, Offset, executor>;
 
  public:
   using value_type = Value;    ///< type of the values
@@ -122,8 +118,22 @@ class incomplete_factorization {
   template <class Matrix>
   incomplete_factorization(const Matrix& a, const incomplete_options& options, Stream stream,
                            memory_resource* resource)
-      : incomplete_factorization(detail::view_of(a), detail::pattern_of(detail::view_of(a)), options,
-                                 executor(stream), resource) {}
+      : options_(options) {
+    const auto view = detail::view_of(a);
+    const auto pattern = detail::pattern_of(view);
+    size_ = view.rows;
+    entries_ = pattern.entries;
+    by_columns_ = pattern.by_columns;
+    detail::check_shape<Value>(view.rows, view.columns, pattern, system_options{});
+    detail::check_spaces<executor>(pattern, detail::incomplete::name<Method>);
+    check_values(view.values);
+    SPTRSV_EXPECTS(options.fill_level >= 0, errc::invalid_argument, "fill_level is negative");
+    const rule checked = rule::of(options.pivots);
+    const executor on(stream);
+    analysed_ = std::make_unique<analysed_pattern>(pattern, options.fill_level, on,
+                                                   resource != nullptr ? *resource : on.default_resource());
+    analysed_->factorize(detail::as_scalar(view.values), checked, on);
+  }
 
   /// Computes the factors of new values; the pattern stays the same. Only enqueues; it may be captured into a
   /// CUDA graph. The array must not be freed or changed before the enqueued work is complete.
@@ -146,7 +156,7 @@ class incomplete_factorization {
     };
     SPTRSV_EXPECTS(entries_ == 0 || !range(values).meets(range(this->values())), errc::invalid_argument,
                    "factorize got the array of the factors, which it overwrites");
-    const rule checked = rule_of(pivots);
+    const rule checked = rule::of(pivots);
     analysed_->last.run(
         [&] { analysed_->factorize(detail::as_scalar(values.data()), checked, executor(stream)); });
   }
@@ -164,7 +174,8 @@ class incomplete_factorization {
   ///   entries with it.
   [[nodiscard]] span<const Value> values() const {
     expect_not_moved_from();
-    return {reinterpret_cast<const Value*>(analysed_->computed.factors()), detail::at(factor_entries())};
+    return {reinterpret_cast<const Value*>(analysed_->computed.factors()),
+            detail::at(analysed_->fill.pattern().entries)};
   }
 
   /// Returns a view of the factors, for `analyze` (part lower with a unit diagonal and part upper for LU;
@@ -175,8 +186,7 @@ class incomplete_factorization {
   /// @param a the matrix that was analysed, or another one with the same arrays; without fill-in they must
   ///   outlive the view.
   /// @throws error errc::size_mismatch if `a` has another size; errc::invalid_argument if it is stored by
-  /// rows
-  ///   and the analysed matrix by columns, or the reverse.
+  ///   rows and the analysed matrix by columns, or the reverse.
   template <class Matrix>
   [[nodiscard]] auto view(const Matrix& a) const {
     auto result = detail::view_of(a);
@@ -187,8 +197,8 @@ class incomplete_factorization {
                        (by_columns_ ? "columns" : "rows") + ", and this one is not");
     expect_factors();
     result.values = values().data();
-    if (analysed_->fill) {
-      const auto& filled_in = analysed_->fill->pattern();
+    if (analysed_->fill.has_fill()) {
+      const auto& filled_in = analysed_->fill.pattern();
       result = {size_, size_, filled_in.entries, filled_in.offsets, filled_in.indices, result.values};
     }
     return result;
@@ -217,9 +227,9 @@ class incomplete_factorization {
     result.rows = size_;
     result.entries = entries_;
     result.fill_level = options_.fill_level;
-    result.factor_entries = factor_entries();
+    result.factor_entries = analysed_->fill.pattern().entries;
     analysed_->computed.describe(result, executor{});
-    result.bytes += analysed_->fill ? analysed_->fill->bytes() : 0;
+    result.bytes += analysed_->fill.bytes();
     if constexpr (!std::is_same_v<executor, detail::host_executor>) {
       result.analysis_peak_bytes = analysed_->memory.peak_bytes();
     }
@@ -230,60 +240,26 @@ class incomplete_factorization {
   [[nodiscard]] std::int64_t rows() const noexcept { return size_; }
 
  private:
-  template <class View, class Pattern>
-  incomplete_factorization(const View& view, const Pattern& pattern, const incomplete_options& options,
-                           const executor& on, memory_resource* resource)
-      : size_(view.rows), entries_(pattern.entries), by_columns_(pattern.by_columns), options_(options) {
-    detail::check_shape<Value>(view.rows, view.columns, pattern, system_options{});
-    detail::check_spaces<executor>(pattern, detail::incomplete::name<Method>);
-    check_values(view.values);
-    SPTRSV_EXPECTS(options.fill_level >= 0, errc::invalid_argument, "fill_level is negative");
-    const rule checked = rule_of(options.pivots);
-    analysed_ = std::make_unique<analysed_pattern>(pattern, options.fill_level, on,
-                                                   resource != nullptr ? *resource : on.default_resource());
-    analysed_->factorize(detail::as_scalar(view.values), checked, on);
-  }
-
   /// What the analysis leaves. All memory comes from `memory`, which counts it.
   struct analysed_pattern {
     template <class Pattern>
     analysed_pattern(const Pattern& a, std::int64_t fill_level, const executor& on, memory_resource& resource)
         : memory(resource),
-          fill(fill_level > 0 ? std::optional<filled>(filled::template of<Method>(a, fill_level, on, memory))
-                              : std::nullopt),
-          computed(fill ? fill->pattern() : a, on, static_cast<memory_resource&>(memory)) {}
+          fill(a, fill_level, on, memory),
+          computed(fill.pattern(), on, static_cast<memory_resource&>(memory)) {}
 
     void factorize(const scalar* values, const rule& checked, const executor& on) {
-      computed.factorize(fill ? fill->take_values(values, on) : values, checked, on);
+      computed.factorize(fill.take_values(values, on), checked, on);
     }
 
     detail::peak_resource memory;
-    std::optional<filled> fill;  ///< empty: the factors have the pattern of A
+    filled fill;
     engine computed;
     detail::whole_call last;  ///< of factorize()
   };
   void expect_factors() const {
     analysed_->last.expect_whole("factorisation", "the factors are undefined until factorize succeeds");
   }
-
-  [[nodiscard]] std::int64_t factor_entries() const {
-    return analysed_->fill ? analysed_->fill->pattern().entries : entries_;
-  }
-  static rule rule_of(const pivot_options& pivots) {
-    using real = detail::real_t<scalar>;
-    const auto check = [](double value, const char* what) {
-      SPTRSV_EXPECTS(value >= 0 && value <= static_cast<double>(std::numeric_limits<real>::max()),
-                     errc::invalid_argument,
-                     std::string("pivot_options: ") + what + " is negative or not finite in this precision");
-    };
-    check(pivots.diagonal_shift, "diagonal_shift");
-    check(pivots.boost_below, "boost_below");
-    check(pivots.boost_to, "boost_to");
-    return {static_cast<real>(1 + pivots.diagonal_shift),
-            static_cast<real>(pivots.boost_to > 0 ? pivots.boost_below : -1.0),
-            static_cast<real>(pivots.boost_to)};
-  }
-
   void check_values(const Value* values) const {
     detail::check_space<executor>(values, entries_, "the array of values", detail::incomplete::name<Method>);
   }
@@ -291,9 +267,9 @@ class incomplete_factorization {
     SPTRSV_EXPECTS(analysed_ != nullptr, errc::invalid_argument, "the factorisation was moved from");
   }
 
-  std::int64_t size_;
-  std::int64_t entries_;
-  bool by_columns_;  ///< how the matrix is stored
+  std::int64_t size_ = 0;
+  std::int64_t entries_ = 0;
+  bool by_columns_ = false;  ///< how the matrix is stored
   incomplete_options options_;
   std::unique_ptr<analysed_pattern> analysed_;
 };

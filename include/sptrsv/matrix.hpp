@@ -20,6 +20,7 @@
 
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/error.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/types.hpp"
@@ -204,19 +205,13 @@ auto in_host_memory(const std::string& message, const Make& make) {
 template <class Offset, class Index>
 std::vector<Offset> group_entries(const Index* keys, std::size_t entries, std::int64_t groups,
                                   std::vector<Offset>& offsets) {
-  offsets.assign(at(groups) + 1, Offset{0});
-  for (std::size_t e = 0; e < entries; ++e) {
-    ++offsets[at(keys[e]) + 1];
-  }
-  for (std::size_t g = 1; g < offsets.size(); ++g) {
-    offsets[g] += offsets[g - 1];
-  }
-  std::vector<Offset> cursor(offsets.begin(), offsets.end() - 1);
-  std::vector<Offset> order(entries);
-  for (std::size_t e = 0; e < entries; ++e) {
-    order[at(cursor[at(keys[e])]++)] = static_cast<Offset>(e);
-  }
-  return order;
+  auto lists = lists_of<Offset, Offset>(groups, [&](const auto& add) {
+    for (std::size_t e = 0; e < entries; ++e) {
+      add(keys[e], static_cast<Offset>(e));
+    }
+  });
+  offsets = std::move(lists.offsets);
+  return std::move(lists.vertices);
 }
 
 /// Returns the matrix in the other storage, which has `minors` rows (columns): entries of each new row
@@ -228,21 +223,20 @@ Result recompressed(const View& a, std::int64_t minors, const char* taker, const
     using index = typename View::index_type;
     using offset = typename View::offset_type;
     const auto pattern = pattern_of(a);
-    const std::size_t entries = at(a.entries);
-    std::vector<index> majors(entries);
-    for (std::int64_t m = 0; m < pattern.size; ++m) {
-      std::fill(majors.data() + pattern.offsets[m], majors.data() + pattern.offsets[m + 1],
-                static_cast<index>(m));
-    }
-    std::vector<offset> offsets;
-    const std::vector<offset> order = group_entries(pattern.indices, entries, minors, offsets);
-    std::vector<index> indices(entries);
-    std::vector<typename View::value_type> values(entries);
-    for (std::size_t e = 0; e < entries; ++e) {
-      indices[e] = majors[at(order[e])];
-      values[e] = a.values[order[e]];
-    }
-    return Result{a.rows, a.columns, std::move(offsets), std::move(indices), std::move(values)};
+    // Returns what `of(m, e)` returns of each entry e, of the row (column) m, by new column (row).
+    const auto lists_by_minor = [&](const auto& of) {
+      return lists_of<decltype(of(index{}, offset{})), offset>(minors, [&](const auto& add) {
+        for (std::int64_t m = 0; m < pattern.size; ++m) {
+          for (offset e = pattern.offsets[m]; e < pattern.offsets[m + 1]; ++e) {
+            add(pattern.indices[e], of(static_cast<index>(m), e));
+          }
+        }
+      });
+    };
+    auto majors = lists_by_minor([](index m, offset) { return m; });
+    auto values = lists_by_minor([&](index, offset e) { return a.values[e]; });
+    return Result{a.rows, a.columns, std::move(majors.offsets), std::move(majors.vertices),
+                  std::move(values.vertices)};
   });
 }
 

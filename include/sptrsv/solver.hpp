@@ -21,7 +21,6 @@
 #include "sptrsv/detail/base/nvtx_range.hpp"
 #include "sptrsv/detail/base/peak_resource.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/base/whole_call.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/memory/memory_resource.hpp"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "sptrsv/detail/factors/analyze_both.hpp"
@@ -47,17 +46,14 @@ enum class sweep_direction {
 /// The object is move-only and owns all that it needs. It has memory for one call in flight. For streams and
 /// memory the rules of `solver` apply.
 ///
-/// @tparam Policy a policy, for example policy::dataflow.
-/// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
-/// @tparam Index signed integer type of the indices of the matrix.
-/// @tparam Offset signed integer type of the offsets of the matrix.
-/// @tparam Stream stream type, as for solver.
+/// The type parameters are those of `solver`.
 template <class Policy, class Value, class Index = std::int32_t, class Offset = Index,
           class Stream = typename Policy::default_stream>
 class sweeps {
   using executor = detail::executor_t<Stream>;
   using scalar = detail::scalar_t<Value>;
   using one_solver = solver<Policy, Value, Index, Offset, Stream>;
+  using analysis = detail::factors::pair_analysis<one_solver>;
   using triangle = detail::sweeps::strict_triangle<scalar, Index, Offset, executor>;
   using diagonal = detail::factors::stored_diagonal<scalar, Offset, executor>;
 
@@ -73,19 +69,18 @@ class sweeps {
   sweeps(const Policy& policy, const Matrix& a, const sweep_options& options, Stream stream,
          memory_resource* resource)
       : sweeps(policy, detail::view_of(a), options, stream, executor(stream),
-               resource != nullptr ? *resource : executor(stream).default_resource(), 0) {}
+               resource != nullptr ? *resource : executor(stream).default_resource()) {}
 
   /// Replaces the values of the matrix; see solver::update_values.
   void update_values(span<const Value> values, stream_type stream = {}) {
-    lower_->check_values(values);
+    lower().check_values(values);
     const executor on(stream);
     last_update_.run([&] {
       if (scaled_.size() > 0) {
         take_scaled(detail::as_scalar(values.data()), on);
-        values = scaled_values();
+        values = scaled_;
       }
-      lower_->update_values(values, stream);
-      upper_->update_values(values, stream);
+      solvers_.update_values(values, values, stream);
       update_products(values, on);
     });
   }
@@ -105,8 +100,8 @@ class sweeps {
     SPTRSV_EXPECTS(is_smoother_, errc::invalid_argument, "relax needs sweep_options::is_smoother");
     SPTRSV_EXPECTS(count >= 0, errc::invalid_argument,
                    "relax got " + std::to_string(count) + " as the number of sweeps");
-    lower_->check_workspace(lower_->own_);
-    if (!lower_->has_work(b, x)) {
+    lower().check_workspace(lower().own_);
+    if (!lower().has_work(b, x)) {
       return;
     }
     SPTRSV_EXPECTS(!detail::views_overlap(b, x), errc::invalid_argument,
@@ -117,13 +112,13 @@ class sweeps {
       if (direction != sweep_direction::symmetric) {
         const bool forward = direction == sweep_direction::forward;
         residual(forward ? above_ : below_, b, x, on);
-        solve(forward ? *lower_ : *upper_, x, stream);
+        solve(forward ? lower() : upper(), x, stream);
         continue;
       }
       k == 0 ? residual(above_, b, x, on) : turn_around(b, x, on);
-      solve(*lower_, x, stream);
+      solve(lower(), x, stream);
       turn_around(b, x, on);
-      solve(*upper_, x, stream);
+      solve(upper(), x, stream);
     }
   }
 
@@ -136,19 +131,19 @@ class sweeps {
   /// @throws error as solver::solve.
   void apply(dense_view<const Value> b, dense_view<Value> x, stream_type stream = {}) {
     expect_values();
-    lower_->solve(b, x, stream);
+    lower().solve(b, x, stream);
     const auto to = detail::as_scalars(x);
     detail::factors::for_each(
         executor(stream), x.columns > 0 ? x.rows : 0,
         detail::sweeps::turn_around<scalar>{diagonal_.values(), real(2 - relaxation_), false, {}, to, to});
-    upper_->solve(x, x, stream);
+    upper().solve(x, x, stream);
   }
 
   /// Returns what the last forward sweep, and then the last backward sweep met: `part` is first for forward.
   /// Synchronises `stream`, which must be ordered after them.
   [[nodiscard]] factors_status status(stream_type stream = {}) {
     for (const factor_part part : {factor_part::first, factor_part::second}) {
-      solve_status met = (part == factor_part::first ? *lower_ : *upper_).status(stream);
+      solve_status met = (part == factor_part::first ? lower() : upper()).status(stream);
       if (!met.ok()) {
         met.part = part;
         return met;
@@ -161,67 +156,62 @@ class sweeps {
   /// the analysis is not counted.
   [[nodiscard]] factors_info info() const {
     factors_info result;
-    result.rows = lower_->rows();
+    result.rows = rows();
     result.bytes = diagonal_.bytes() + above_.bytes() + below_.bytes() + scaled_.bytes();
     result.workspace_bytes = rhs_.bytes();
-    for (const auto* const one : {&*lower_, &*upper_}) {
-      result.solvers.push_back(one->info());
-      result.bytes += result.solvers.back().solver_bytes;
-      result.workspace_bytes += result.solvers.back().workspace_bytes;
-    }
+    solvers_.describe(result);
+    result.analysis_peak_bytes = 0;
     return result;
   }
 
   /// Returns the number of rows of the matrix.
-  [[nodiscard]] std::int64_t rows() const noexcept { return lower_->rows(); }
+  [[nodiscard]] std::int64_t rows() const noexcept { return solvers_.first.solver.rows(); }
   /// Returns the largest number of right-hand sides of one call.
-  [[nodiscard]] std::int64_t max_rhs() const noexcept { return lower_->max_rhs(); }
+  [[nodiscard]] std::int64_t max_rhs() const noexcept { return solvers_.first.solver.max_rhs(); }
 
  private:
   template <class View>
   sweeps(const Policy& policy, const View& a, const sweep_options& options, Stream stream, const executor& on,
-         memory_resource& resource, int)
-      : relaxation_(options.relaxation), is_smoother_(options.is_smoother) {
-    SPTRSV_EXPECTS(relaxation_ > 0 && relaxation_ < 2, errc::invalid_argument,
-                   "the relaxation factor is " + std::to_string(relaxation_) + ", not between 0 and 2");
+         memory_resource& resource)
+      : relaxation_(checked(options.relaxation)),
+        is_smoother_(options.is_smoother),
+        solvers_(analysis(policy, options.max_rhs, stream, resource)
+                     .run(a, triangular_factor{uplo::lower}, a, triangular_factor{uplo::upper}, true)) {
     const auto pattern = detail::pattern_of(a);
-    const auto options_of = [&](uplo part) {
-      return system_options{part, diag::non_unit, op::none, options.max_rhs};
-    };
-    detail::factors::pair_analysis<one_solver>(policy, stream, resource)
-        .run(detail::factors::system<View>{a, options_of(uplo::lower)},
-             detail::factors::system<View>{a, options_of(uplo::upper)}, true, lower_, upper_);
     diagonal_ = diagonal(pattern, on, resource);
     if (is_smoother_) {
       below_ = triangle(pattern, uplo::lower, on, resource);
       above_ = triangle(pattern, uplo::upper, on, resource);
-      rhs_ = detail::make_buffer<scalar>(a.rows * options.max_rhs, on, resource);
+      rhs_ = detail::make_buffer<Value>(a.rows * options.max_rhs, on, resource);
     }
     if (relaxation_ != 1) {
-      scaled_ = detail::make_buffer<scalar>(a.entries, on, resource);
+      scaled_ = detail::make_buffer<Value>(a.entries, on, resource);
     }
     const span<const Value> values(a.values, detail::at(a.entries));
     scaled_.size() > 0 ? update_values(values, stream) : update_products(values, on);
   }
 
+  static double checked(double relaxation) {
+    SPTRSV_EXPECTS(relaxation > 0 && relaxation < 2, errc::invalid_argument,
+                   "the relaxation factor is " + std::to_string(relaxation) + ", not between 0 and 2");
+    return relaxation;
+  }
   void expect_values() const { last_update_.expect_whole("update_values", "call it again"); }
 
   static scalar real(double v) { return detail::from_real<scalar>(static_cast<detail::real_t<scalar>>(v)); }
 
-  [[nodiscard]] span<const Value> scaled_values() const {
-    return {reinterpret_cast<const Value*>(scaled_.data()), scaled_.size()};
-  }
   /// Returns the workspace's right-hand sides.
   [[nodiscard]] dense_view<Value> rhs(const dense_view<Value>& x) const {
-    return dense_view<Value>::column_major(reinterpret_cast<Value*>(rhs_.data()), x.rows, x.columns, x.rows);
+    return dense_view<Value>::column_major(rhs_.data(), x.rows, x.columns, x.rows);
   }
 
   /// Enqueues the copy of the values with D / w in the place of D.
   void take_scaled(const scalar* values, const executor& on) {
     on.copy(scaled_.data(), values, scaled_.bytes());
-    detail::factors::for_each(on, rows(),
-                              detail::sweeps::scale_diagonal<scalar, Offset>{
-                                  diagonal_.sources(), real(1 / relaxation_), values, scaled_.data()});
+    detail::factors::for_each(
+        on, rows(),
+        detail::sweeps::scale_diagonal<scalar, Offset>{diagonal_.sources(), real(1 / relaxation_), values,
+                                                       detail::as_scalar(scaled_.data())});
   }
   /// Enqueues the copies of D, L and U. With a relaxation factor, `values` hold D / w.
   void update_products(span<const Value> values, const executor& on) {
@@ -242,18 +232,19 @@ class sweeps {
                                   diagonal_.values(), real(2 - relaxation_), true, detail::as_scalars(b),
                                   detail::as_scalars(x), detail::as_scalars(rhs(x))});
   }
+  [[nodiscard]] one_solver& lower() { return solvers_.first.solver; }
+  [[nodiscard]] one_solver& upper() { return solvers_.second.solver; }
   void solve(one_solver& with, dense_view<Value> x, Stream stream) { with.solve(rhs(x), x, stream); }
 
   double relaxation_;
   bool is_smoother_;
   detail::whole_call last_update_;
-  std::optional<one_solver> lower_;  ///< D / w + L
-  std::optional<one_solver> upper_;  ///< D / w + U
+  typename analysis::pair solvers_;  ///< of D / w + L and D / w + U
   diagonal diagonal_;                ///< D / w
   triangle below_;                   ///< L; only for a smoother
   triangle above_;                   ///< U; only for a smoother
-  buffer<scalar> scaled_;            ///< the values of A with D / w; empty if w = 1
-  buffer<scalar> rhs_;               ///< size x max_rhs; only for a smoother
+  buffer<Value> scaled_;             ///< the values of A with D / w; empty if w = 1
+  buffer<Value> rhs_;                ///< size x max_rhs; only for a smoother
 };
 
 /// Analyses the sweeps of a matrix for `policy`, takes the values, and returns the object that sweeps.
@@ -277,7 +268,3 @@ auto analyze_sweeps(const Policy& policy, const Matrix& a, const sweep_options& 
 }
 
 }  // namespace sptrsv::SPTRSV_ABI
-
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

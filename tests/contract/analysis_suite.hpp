@@ -39,9 +39,7 @@ class analysis : public on_target<Types> {
       detail::device_levels<index_type> seen_levels;
       // Without a limit the device finds the levels; with this one the host does, unless there are few rows.
       for (const detail::search_limit& limit : {detail::search_limit{0, 1}, detail::search_limit{}}) {
-        const auto levels_of_one =
-            detail::levels_of_rows(std::array{&seen}, true, std::array{limit}, on, this->where.resource());
-        const auto& found = levels_of_one[0];
+        const auto found = detail::levels_of_rows(seen, on, this->where.resource(), true, limit);
         EXPECT_TRUE(is_levels_of_rows(found, levels, expected)) << p.name << ", " << f.name();
         seen_levels = detail::order_by_level(found, on, this->where.resource());
       }

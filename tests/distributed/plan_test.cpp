@@ -285,14 +285,15 @@ TEST(DistributedPlan, PredictionsFollowTheCosts) {
     plan_options how{pes, supernode_dealing::subtrees, 1000, costs};
     return plan_of(factor_of_grid(12, 12), 4, how).owners.predicted;
   };
-  const predicted_solve base = predicted({400, 2000, 4}, 2);
+  const predicted_solve base = predicted({400, 6500, 2000, 4}, 2);
   EXPECT_GT(base.crossings, 0);
-  EXPECT_DOUBLE_EQ(predicted({500, 2000, 4}, 2).path_ns,
+  EXPECT_DOUBLE_EQ(predicted({500, 6500, 2000, 4}, 2).path_ns,
                    base.path_ns + 100 * static_cast<double>(base.crossings));
-  EXPECT_DOUBLE_EQ(predicted({400, 2001, 4}, 2).path_ns, base.path_ns + static_cast<double>(base.levels));
-  EXPECT_EQ(predicted({400, 2000, 4}, 1).crossings, 0);
-  EXPECT_LT(base.bytes_ns, predicted({400, 2000, 4}, 1).bytes_ns);
-  EXPECT_DOUBLE_EQ(predicted({400, 2000, 2}, 2).bytes_ns, 2 * base.bytes_ns);
+  EXPECT_DOUBLE_EQ(predicted({400, 6500, 2001, 4}, 2).path_ns,
+                   base.path_ns + static_cast<double>(base.levels));
+  EXPECT_EQ(predicted({400, 6500, 2000, 4}, 1).crossings, 0);
+  EXPECT_LT(base.bytes_ns, predicted({400, 6500, 2000, 4}, 1).bytes_ns);
+  EXPECT_DOUBLE_EQ(predicted({400, 6500, 2000, 2}, 2).bytes_ns, 2 * base.bytes_ns);
 }
 
 /// Returns the error that all PEs get if `spoil` changes the part of PE 1.

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <climits>
 #include <cmath>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <future>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -20,6 +24,7 @@ namespace {
 
 using sptrsv_common::processes_result;
 using sptrsv_common::run_processes;
+using sptrsv_common::socket_group;
 
 constexpr double long_s = 600;  ///< a limit that no run reaches
 
@@ -83,19 +88,19 @@ TEST(Processes, APeThatFailsIsNamedAndOthersThatWaitElsewhereAreEnded) {
 }
 
 TEST(Processes, APeThatDoesNotComeIsNamed) {
-  process_group alone(process_group::connect_pairs(2), 0, 0.01);  // the sockets of PE 1 are closed here,
-  EXPECT_THROW(alone.meet(), detail::distributed::pe_has_left);   // as if it had ended
-  auto sockets = process_group::connect_pairs(2);
+  socket_group alone(socket_group::connect_pairs(2), 0, 0.01);   // the sockets of PE 1 are closed here,
+  EXPECT_THROW(alone.meet(), detail::distributed::pe_has_left);  // as if it had ended
+  auto sockets = socket_group::connect_pairs(2);
   const std::vector<int> others{sockets[1]};
   sockets[1].clear();
-  process_group waiting(sockets, 0, 0.01);
+  socket_group waiting(sockets, 0, 0.01);
   try {
     waiting.meet();
     ADD_FAILURE() << "nobody has come";
   } catch (const std::runtime_error& e) {
     EXPECT_EQ(std::string(e.what()), "PE 1 did not come within 0.01 s");
   }
-  process_group::close_all({others});
+  socket_group::close_all({others});
 }
 
 TEST(Processes, RanksAndSizesThatDoNotFitAreRefused) {
@@ -107,20 +112,46 @@ TEST(Processes, RanksAndSizesThatDoNotFitAreRefused) {
     }
     return std::nullopt;
   };
-  auto sockets = process_group::connect_pairs(2);
+  auto sockets = socket_group::connect_pairs(2);
   for (const int rank : {-1, 2, INT_MAX, INT_MIN}) {
-    EXPECT_EQ(code([&] { process_group(sockets, rank); }), errc::invalid_argument) << rank;
+    EXPECT_EQ(code([&] { socket_group(sockets, rank); }), errc::invalid_argument) << rank;
   }
-  EXPECT_EQ(code([&] { process_group({}, 0); }), errc::invalid_argument);
-  EXPECT_EQ(code([&] { process_group({{}, {}}, 0); }), errc::invalid_argument);
-  EXPECT_EQ(code([&] { process_group({{-1}, {}}, 0); }), errc::invalid_argument);
-  EXPECT_EQ(code([&] { process_group(sockets, 0, -1); }), errc::invalid_argument);
-  EXPECT_EQ(code([&] { process_group(sockets, 0, std::nan("")); }), errc::invalid_argument);
-  EXPECT_EQ(code([&] { process_group::connect_pairs(0); }), errc::invalid_argument);
-  process_group group(sockets, 0, 0.01);
+  EXPECT_EQ(code([&] { socket_group({}, 0); }), errc::invalid_argument);
+  EXPECT_EQ(code([&] { socket_group({{}, {}}, 0); }), errc::invalid_argument);
+  EXPECT_EQ(code([&] { socket_group({{-1}, {}}, 0); }), errc::invalid_argument);
+  EXPECT_EQ(code([&] { socket_group(sockets, 0, -1); }), errc::invalid_argument);
+  EXPECT_EQ(code([&] { socket_group(sockets, 0, std::nan("")); }), errc::invalid_argument);
+  EXPECT_EQ(code([&] { socket_group::connect_pairs(0); }), errc::invalid_argument);
+  socket_group group(sockets, 0, 0.01);
   EXPECT_EQ(code([&] { group.exchange({}); }), errc::size_mismatch);
   EXPECT_EQ(code([&] { group.exchange(std::vector<std::vector<std::byte>>(3)); }), errc::size_mismatch);
   EXPECT_EQ(code([&] { group.meet(); }), errc::io_error);  // the sockets of PE 1 are closed here
+}
+
+/// A group of a program that exchanges messages in its own way.
+TEST(Processes, AGroupTakesTheExchangeOfItsUser) {
+  using messages = process_group::messages;
+  const auto refuses = [](int rank, int size, const std::function<messages(messages)>& exchange) {
+    try {
+      const process_group group(rank, size, exchange);
+    } catch (const error& e) {
+      return e.code() == errc::invalid_argument;
+    }
+    return false;
+  };
+  const auto echo = [](messages to) { return to; };
+  EXPECT_TRUE(refuses(0, 1, {}));
+  EXPECT_TRUE(refuses(0, 0, echo));
+  EXPECT_TRUE(refuses(-1, 2, echo));
+  EXPECT_TRUE(refuses(2, 2, echo));
+  process_group group(1, 2, echo);
+  EXPECT_EQ(group.rank(), 1);
+  EXPECT_EQ(group.size(), 2);
+  EXPECT_NO_THROW(group.meet());
+  EXPECT_EQ(group.exchange({{std::byte{1}}, {}}), (messages{{std::byte{1}}, {}}));
+  EXPECT_THROW(group.exchange({}), error);
+  process_group forgetful(0, 2, [](const messages&) { return messages(1); });
+  EXPECT_THROW(forgetful.meet(), error);
 }
 
 TEST(Processes, PesThatDoNotEndAreEnded) {
@@ -136,7 +167,7 @@ constexpr const char* token = "0123456789abcdef of this run";
 
 /// Returns a port of this host that is free.
 int free_port() {
-  const detail::distributed::socket_owner any(::socket(AF_INET, SOCK_STREAM, 0));
+  const sptrsv_common::socket_owner any(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -149,7 +180,7 @@ int free_port() {
 TEST(Processes, FindEachOtherByTcp) {
   const int port = free_port();
   const processes_result done = run_processes(4, long_s, [&](process_group& forked) {
-    process_group group(forked.rank(), forked.size(), "127.0.0.1", port, token, long_s);
+    socket_group group(forked.rank(), forked.size(), "127.0.0.1", port, token, long_s);
     std::string all;
     for (const auto& of_pe : detail::distributed::gather(group, std::vector<int>{10 * group.rank()})) {
       all += std::to_string(of_pe.front()) + " ";
@@ -164,13 +195,13 @@ TEST(Processes, FindEachOtherByTcp) {
 TEST(Processes, WhoDoesNotKnowTheTokenIsNotLetIn) {
   const int port = free_port();
   const auto meet = [&](int rank, const char* said) {
-    process_group group(rank, 2, "127.0.0.1", port, said, long_s);
+    socket_group group(rank, 2, "127.0.0.1", port, said, long_s);
     group.meet();
   };
   std::thread first([&] { EXPECT_NO_THROW(meet(0, token)); });
   bool is_refused = false;
   try {
-    const process_group stranger(1, 2, "127.0.0.1", port, "0123456789abcdef of another run", long_s);
+    const socket_group stranger(1, 2, "127.0.0.1", port, "0123456789abcdef of another run", long_s);
   } catch (const error&) {
     is_refused = true;
     meet(1, token);
@@ -180,13 +211,13 @@ TEST(Processes, WhoDoesNotKnowTheTokenIsNotLetIn) {
 }
 
 /// Connects to a port of this host as soon as somebody listens there.
-detail::distributed::socket_owner connect_to(int port) {
+sptrsv_common::socket_owner connect_to(int port) {
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   to.sin_port = htons(static_cast<std::uint16_t>(port));
   for (;;) {
-    detail::distributed::socket_owner made(::socket(AF_INET, SOCK_STREAM, 0));
+    sptrsv_common::socket_owner made(::socket(AF_INET, SOCK_STREAM, 0));
     if (::connect(made.get(), reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0) {
       return made;
     }
@@ -198,17 +229,17 @@ detail::distributed::socket_owner connect_to(int port) {
 TEST(Processes, StrangersDoNotHoldUpTheStart) {
   const int port = free_port();
   const auto meet = [&](int rank) {
-    process_group group(rank, 3, "127.0.0.1", port, token, long_s);
+    socket_group group(rank, 3, "127.0.0.1", port, token, long_s);
     group.meet();
   };
   std::thread first([&] { EXPECT_NO_THROW(meet(0)); });
-  std::vector<detail::distributed::socket_owner> strangers;
+  std::vector<sptrsv_common::socket_owner> strangers;
   for (const std::size_t bytes : {0U, 0U, 5U, 16U, 400U}) {
     strangers.push_back(connect_to(port));
     const std::string text(bytes, 'x');
     EXPECT_EQ(::send(strangers.back().get(), text.data(), bytes, MSG_NOSIGNAL), static_cast<ssize_t>(bytes));
   }
-  strangers.front() = detail::distributed::socket_owner();  // one goes before it has said anything
+  strangers.front() = sptrsv_common::socket_owner();  // one goes before it has said anything
   std::thread second([&] { EXPECT_NO_THROW(meet(2)); });
   EXPECT_NO_THROW(meet(1));
   second.join();
@@ -218,17 +249,17 @@ TEST(Processes, StrangersDoNotHoldUpTheStart) {
 TEST(Processes, ListenAtTheInterfaceOfTheHostOnly) {
   const int port = free_port();
   std::thread first([&] {
-    process_group group(0, 2, "127.0.0.1", port, token, long_s);
+    socket_group group(0, 2, "127.0.0.1", port, token, long_s);
     group.meet();
   });
-  const detail::distributed::socket_owner stranger = connect_to(port);
-  const detail::distributed::socket_owner other(::socket(AF_INET, SOCK_STREAM, 0));
+  const sptrsv_common::socket_owner stranger = connect_to(port);
+  const sptrsv_common::socket_owner other(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);  // another address of this host
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   EXPECT_NE(::connect(other.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-  process_group group(1, 2, "127.0.0.1", port, token, long_s);
+  socket_group group(1, 2, "127.0.0.1", port, token, long_s);
   group.meet();
   first.join();
 }
@@ -237,7 +268,7 @@ TEST(Processes, ListenAtTheInterfaceOfTheHostOnly) {
 /// start.
 TEST(Processes, AConnectionThatIsNotTakenEndsAtTheTimeLimit) {
   const int port = free_port();
-  const detail::distributed::socket_owner listening(::socket(AF_INET, SOCK_STREAM, 0));
+  const sptrsv_common::socket_owner listening(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -245,13 +276,13 @@ TEST(Processes, AConnectionThatIsNotTakenEndsAtTheTimeLimit) {
   const auto* const to = reinterpret_cast<const sockaddr*>(&address);
   ASSERT_EQ(::bind(listening.get(), to, sizeof(address)), 0);
   ASSERT_EQ(::listen(listening.get(), 0), 0);
-  std::vector<detail::distributed::socket_owner> waiting;  // they fill the queue: further ones get no answer
+  std::vector<sptrsv_common::socket_owner> waiting;  // they fill the queue: further ones get no answer
   for (int i = 0; i < 8; ++i) {
     waiting.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
     static_cast<void>(::connect(waiting.back().get(), to, sizeof(address)));
   }
   try {
-    const process_group group(1, 2, "127.0.0.1", port, token, 0.01);
+    const socket_group group(1, 2, "127.0.0.1", port, token, 0.01);
     ADD_FAILURE() << "nobody has answered";
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::unsupported);
@@ -260,17 +291,48 @@ TEST(Processes, AConnectionThatIsNotTakenEndsAtTheTimeLimit) {
   }
 }
 
+/// A name service that cannot be reached does not hold up a start beyond its time limit.
+TEST(Processes, ANameThatIsNotLookedUpInTimeIsRefused) {
+  std::promise<void> end;
+  const auto silent = [ended = end.get_future().share()](const std::string&, int flags, std::uint32_t&) {
+    if (flags == 0) {
+      ended.wait();
+    }
+    return EAI_NONAME;
+  };
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
+  try {
+    sptrsv_common::find_address("node1", until, silent);
+    ADD_FAILURE() << "nobody has answered";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::unsupported);
+    EXPECT_EQ(std::string(e.what()), "no address of node1 within the time limit");
+  }
+  end.set_value();
+}
+
+TEST(Processes, NumbersNeedNoNameService) {
+  const auto only_numbers = [](const std::string& host, int flags, std::uint32_t& address) {
+    return flags == AI_NUMERICHOST ? sptrsv_common::look_up_host(host, flags, address) : EAI_AGAIN;
+  };
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(600);
+  EXPECT_EQ(sptrsv_common::find_address("127.0.0.1", until, only_numbers), htonl(INADDR_LOOPBACK));
+  EXPECT_THROW(sptrsv_common::find_address("node1", until, only_numbers), error);
+  EXPECT_EQ(sptrsv_common::find_address("localhost", until, sptrsv_common::look_up_host),
+            htonl(INADDR_LOOPBACK));
+}
+
 TEST(Processes, TimeLimitsOfAStartAreChecked) {
   for (const double limit_s : {-1.0, std::nan(""), -HUGE_VAL}) {
     try {
-      const process_group group(1, 2, "127.0.0.1", 5000, token, limit_s);
+      const socket_group group(1, 2, "127.0.0.1", 5000, token, limit_s);
       ADD_FAILURE() << limit_s;
     } catch (const error& e) {
       EXPECT_EQ(e.code(), errc::invalid_argument) << e.what();
     }
   }
   for (const double limit_s : {1e30, HUGE_VAL}) {
-    const process_group alone(0, 1, "127.0.0.1", free_port(), token, limit_s);
+    const socket_group alone(0, 1, "127.0.0.1", free_port(), token, limit_s);
     EXPECT_EQ(alone.size(), 1);
   }
 }
@@ -278,7 +340,7 @@ TEST(Processes, TimeLimitsOfAStartAreChecked) {
 TEST(Processes, BadPortsAndTokensAreRefused) {
   const auto refuses = [](int port, const std::string& said) {
     try {
-      const process_group group(1, 2, "127.0.0.1", port, said, 0.01);
+      const socket_group group(1, 2, "127.0.0.1", port, said, 0.01);
     } catch (const error& e) {
       return e.code() == errc::invalid_argument;
     }
@@ -296,10 +358,10 @@ TEST(Processes, BadPortsAndTokensAreRefused) {
 /// A length of a message is not believed: it takes no memory before its bytes have come.
 TEST(Processes, LengthsOfMessagesAreBounded) {
   for (const int bits : {39, 60, 63}) {
-    auto sockets = process_group::connect_pairs(2);
-    const detail::distributed::socket_owner other(sockets[1][0]);
+    auto sockets = socket_group::connect_pairs(2);
+    const sptrsv_common::socket_owner other(sockets[1][0]);
     sockets[1].clear();
-    process_group group(sockets, 0, long_s);
+    socket_group group(sockets, 0, long_s);
     const std::uint64_t length = std::uint64_t{1} << bits;
     EXPECT_EQ(::send(other.get(), &length, sizeof(length), 0), static_cast<ssize_t>(sizeof(length)));
     ::shutdown(other.get(), SHUT_WR);
@@ -316,12 +378,12 @@ TEST(Processes, LengthsOfMessagesAreBounded) {
 
 TEST(Processes, AProcessThatDoesNotConnectIsNamed) {
   try {
-    const process_group group(0, 2, "127.0.0.1", free_port(), token, 0.01);
+    const socket_group group(0, 2, "127.0.0.1", free_port(), token, 0.01);
     ADD_FAILURE() << "nobody has connected";
   } catch (const error& e) {
     EXPECT_EQ(std::string(e.what()), "process 1 did not connect within the time limit");
   }
-  EXPECT_THROW(process_group(2, 2, "127.0.0.1", 1, token), error);
+  EXPECT_THROW(socket_group(2, 2, "127.0.0.1", 1, token), error);
 }
 
 TEST(Processes, ErrorsThatAllPesThrowTogetherNameThePe) {

@@ -29,7 +29,7 @@ ERRORS = (
         "reset",
         "sync_free_warp",
         Edit(
-            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
+            D + "papers/sync_free_warp/sync_free_warp_engine.hpp",
             "p.buffers.reset(ctx, start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank(), 32);",
             "",
         ),
@@ -39,7 +39,7 @@ ERRORS = (
         "parity",
         "sync_free_warp",
         Edit(
-            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
+            D + "papers/sync_free_warp/sync_free_warp_engine.hpp",
             "start.half ^ 1u",
             "start.half",
             within="start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank(), 32",
@@ -101,7 +101,7 @@ ERRORS = (
         "tail",
         "sync_free_warp",
         Edit(
-            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
+            D + "papers/sync_free_warp/sync_free_warp_engine.hpp",
             "e < end",
             "e + 32 < end",
             within="for (; e < end; e += 32)",
@@ -111,7 +111,7 @@ ERRORS = (
         "sync_free_warp drops the last row",
         "bounds",
         "sync_free_warp",
-        Edit(D + "papers/sync_free_warp/sync_free_warp_agent.hpp", "solve_index < p.size", "solve_index + 1 < p.size"),
+        Edit(D + "papers/sync_free_warp/sync_free_warp_engine.hpp", "solve_index < p.size", "solve_index + 1 < p.size"),
     ),
     error(
         "a shared warp counts its lanes by a wrong mask",
@@ -135,7 +135,7 @@ ERRORS = (
         "parity",
         "sync_free_warp",
         Edit(
-            D + "papers/sync_free_warp/sync_free_warp_agent.hpp",
+            D + "papers/sync_free_warp/sync_free_warp_engine.hpp",
             "start.half ^ 1u",
             "start.half",
             within="start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank() % lanes, lanes",
@@ -209,20 +209,20 @@ ERRORS = (
         "sync_free_column does not reset a sum",
         "reset",
         "sync_free_column",
-        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.buffers.restore_sum(ctx, i, mine);", ""),
+        Edit(D + "papers/sync_free_column/sync_free_column_engine.hpp", "p.buffers.restore_sum(ctx, i, mine);", ""),
     ),
     error(
         "sync_free_column does not reset a counter",
         "reset",
         "sync_free_column",
-        Edit(D + "papers/sync_free_column/sync_free_column_agent.hpp", "p.buffers.restore_count(ctx, i, outside);", ""),
+        Edit(D + "papers/sync_free_column/sync_free_column_engine.hpp", "p.buffers.restore_count(ctx, i, outside);", ""),
     ),
     error(
         "sync_free_column counts the next block's first row as its own",
         "bounds",
         "sync_free_column",
         Edit(
-            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_engine.hpp",
             "column.first_index() - first_of_block < columns_per_block",
             "column.first_index() - first_of_block <= columns_per_block",
         ),
@@ -232,7 +232,7 @@ ERRORS = (
         "count",
         "sync_free_column",
         Edit(
-            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_engine.hpp",
             "ctx.load_shared(count) != inside",
             "ctx.load_shared(count) == 0",
         ),
@@ -242,14 +242,14 @@ ERRORS = (
         "flag",
         "sync_free_column",
         Edit(
-            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_engine.hpp",
             "for (int k = 0; k < Columns; ++k) {\n      add_words(ctx, "
             "&shared.left_sum[rid][k], column.first_value() * solved[k]);\n    }",
             "ctx.reduce_add(&shared.in_degree[rid], Index{1}); ctx.fence_block(); for (int k = 0; k < Columns; ++k) "
             "{ add_words(ctx, &shared.left_sum[rid][k], column.first_value() * solved[k]); }",
         ),
         Edit(
-            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_engine.hpp",
             "ctx.reduce_add(&shared.in_degree[rid], Index{1});",
             "",
         ),
@@ -259,7 +259,7 @@ ERRORS = (
         "index",
         "sync_free_column",
         Edit(
-            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_engine.hpp",
             "warp.rank()",
             "0",
             within="&shared.left_sum[warp.index()][warp.rank()]",
@@ -270,7 +270,7 @@ ERRORS = (
         "count",
         "sync_free_column",
         Edit(
-            D + "papers/sync_free_column/sync_free_column_agent.hpp",
+            D + "papers/sync_free_column/sync_free_column_engine.hpp",
             "ctx.load_constant(p.in_degree + i) - inside",
             "ctx.load_constant(p.in_degree + i)",
         ),
@@ -677,7 +677,7 @@ ERRORS = (
         "index",
         "partitioned",
         Edit(
-            PARTITIONED + "ordered_barrier.hpp",
+            PARTITIONED + "pipeline.hpp",
             "warp_group + 1 == WarpGroups ? 1 : 2 + warp_group",
             "warp_group + 1 == WarpGroups ? 1 + warp_group : 2 + warp_group",
         ),
@@ -686,7 +686,7 @@ ERRORS = (
         "components of other partitions are not polled",
         "flag",
         "partitioned",
-        Edit(PARTITIONED + "global_entries.hpp", "components.wait_together(ctx_, warp_, addresses);", ""),
+        Edit(PARTITIONED + "global_operands.hpp", "components.wait_together(ctx_, warp_, addresses);", ""),
     ),
     error(
         "a partition is taken by block and not by ticket",
@@ -700,7 +700,7 @@ ERRORS = (
         "index",
         "single_block",
         Edit(
-            SINGLE_BLOCK + "producer.hpp",
+            SINGLE_BLOCK + "single_block_agent.hpp",
             "c % (2 * stages)",
             "c % stages",
             within="source[round] = shared_.rows[c % (2 * stages) * rows + r]",
@@ -711,7 +711,7 @@ ERRORS = (
         "copies",
         "single_block",
         Edit(
-            SINGLE_BLOCK + "producer.hpp",
+            SINGLE_BLOCK + "single_block_agent.hpp",
             "ctx_.template wait_copies<stages - 3>();",
             "ctx_.template wait_copies<stages - 2>();",
             within="ctx_.commit_copies();\n      ctx_.template wait_copies<stages - 3>();",
@@ -721,20 +721,20 @@ ERRORS = (
         "producers copy to the stage that is consumed",
         "early",
         "single_block",
-        Edit(SINGLE_BLOCK + "producer.hpp", "c - 1 + stages", "c + stages", within="copy_stage(c - 1 + stages);"),
+        Edit(SINGLE_BLOCK + "single_block_agent.hpp", "c - 1 + stages", "c + stages", within="copy_stage(c - 1 + stages);"),
     ),
     error(
         "producers copy rows one stage too early",
         "early",
         "single_block",
-        Edit(SINGLE_BLOCK + "producer.hpp", "c - 1 + 2 * stages", "c + 2 * stages"),
+        Edit(SINGLE_BLOCK + "single_block_agent.hpp", "c - 1 + 2 * stages", "c + 2 * stages"),
     ),
     error(
         "the consumer hands back a stage before it waits for another one",
         "early",
         "single_block",
         Edit(
-            SINGLE_BLOCK + "single_block_shared_memory.hpp",
+            SINGLE_BLOCK + "single_block_shape.hpp",
             "ctx.template barrier_wait<Shape::block_threads>(filled);\n"
             "    ctx.template barrier_arrive<Shape::block_threads>(emptied);",
             "ctx.template barrier_arrive<Shape::block_threads>(emptied);\n"
@@ -746,7 +746,7 @@ ERRORS = (
         "early",
         "single_block",
         Edit(
-            SINGLE_BLOCK + "single_block_shared_memory.hpp",
+            SINGLE_BLOCK + "single_block_shape.hpp",
             "ctx.template barrier_wait<Shape::block_threads>(emptied);",
             "",
         ),
@@ -811,14 +811,14 @@ ERRORS = (
         "a rewritten right-hand side uses a factor twice",
         "index",
         "row_elimination",
-        Edit(ELIMINATION + "row_elimination_rhs_agent.hpp", "++next;", ""),
+        Edit(ELIMINATION + "row_elimination_agents.hpp", "++next;", ""),
     ),
     error(
         "the factors of a row are counted without the rows before",
         "index",
         "row_elimination",
         Edit(
-            ELIMINATION + "row_elimination_rhs_agent.hpp",
+            ELIMINATION + "row_elimination_agents.hpp",
             "simt::exclusive_sum(warp, count)",
             "0 * simt::exclusive_sum(warp, count)",
         ),
@@ -828,7 +828,7 @@ ERRORS = (
         "index",
         "row_elimination",
         Edit(
-            ELIMINATION + "row_elimination_rhs_agent.hpp",
+            ELIMINATION + "row_elimination_agents.hpp",
             "column * p.size + substitution_index",
             "substitution_index * p.b.columns + column",
         ),
@@ -879,7 +879,7 @@ ERRORS = (
         "further entries of a rewritten right-hand side are those of the first right-hand side",
         "index",
         "level_runs",
-        Edit(RUNS + "level_runs_rhs_agent.hpp", "rhs(ctx, p, needs, column)", "rhs(ctx, p, needs, 0)"),
+        Edit(RUNS + "level_runs_rows.hpp", "rhs(ctx, p, needs, column)", "rhs(ctx, p, needs, 0)"),
     ),
     error(
         "the kernel combines right-hand sides without alpha",
@@ -946,7 +946,7 @@ ERRORS = (
         "offset",
         "both_triangles",
         Edit(
-            D + "dataflow/partitioned/choose/predict_agent.hpp",
+            D + "dataflow/partitioned/choose/level_tables.hpp",
             "is_first ? number : number - p.first_tasks",
             "number",
         ),
@@ -1181,10 +1181,10 @@ ERRORS = (
         "tail",
         "supernodal supernodal_factors",
         Edit(
-            SN + "solve/backward_agent.hpp",
+            SN + "solve/supernodal_team.hpp",
             "t < work.tiles",
             "t + 1 < work.tiles",
-            within="t < work.tiles; t += at_once * warps",
+            within="t < work.tiles; t += AtOnce * step",
         ),
     ),
     error(
@@ -1216,7 +1216,7 @@ ERRORS = (
         "supernodal_factors",
         Edit(
             SN + "forest/forest_solver.hpp",
-            "p.buffers.reset(ctx, start.half ^ 1u, at.outside_row(ctx, p, q), start.rhs_to_reset, 0, 1);",
+            "p.buffers.reset(ctx, start.half ^ 1u, at.outside_row(q), start.rhs_to_reset, 0, 1);",
             "",
         ),
     ),

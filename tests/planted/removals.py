@@ -45,8 +45,8 @@ EQUIVALENT: dict[str, str] = {
     "analysis/triangle_kernels.hpp: warp.sync(); #1": SHUFFLES,
     "dataflow/single_block/consumer.hpp: warp_.sync(); #1": CONVERGES,
     "dataflow/single_block/consumer.hpp: warp_.sync(); #2": CONVERGES,
-    "dataflow/single_block/producer.hpp: warp.sync(); #1": CONVERGES,
-    "dataflow/single_block/producer.hpp: warp.sync(); #2": CONVERGES,
+    "dataflow/single_block/single_block_agent.hpp: warp.sync(); #1": CONVERGES,
+    "dataflow/single_block/single_block_agent.hpp: warp.sync(); #2": CONVERGES,
     "incomplete/incomplete_agent.hpp: warp.sync(); #1": REUNITES,
     "incomplete/operand_batches.hpp: warp.sync(); #1": REUNITES,
     "incomplete/operand_batches.hpp: warp.sync(); #2": REUNITES,
@@ -58,7 +58,7 @@ EQUIVALENT: dict[str, str] = {
     "incomplete/warp_row.hpp: warp.sync(); #3": REUNITES,
     "papers/row_wise/lane_rows.hpp: warp.sync(); #1": REUNITES,
     "papers/row_wise/tile_rows.hpp: warp.sync(); #1": REUNITES,
-    "papers/sync_free_warp/sync_free_warp_agent.hpp: warp.sync(); #1": REUNITES,
+    "papers/sync_free_warp/sync_free_warp_engine.hpp: warp.sync(); #1": REUNITES,
 }
 
 

@@ -595,9 +595,9 @@ TEST_F(DataflowPath, IsSingleBlockWhereSharedMemoryJustSuffices) {
   const policy::basic_dataflow<one_shape_each> how{dataflow_path::single_block};
   shape::for_each([&](auto s, int) {
     const auto values = detail::dataflow::single_block::values_of<decltype(s)>();
-    const auto needed = detail::dataflow::single_block::shared_layout<double>::of(
-        values, 2 * values.reload_distance() * values.rows);
-    where.device().settings.shared_limit = needed.bytes + 16;  // an empty struct, and its padding
+    const auto needed = detail::dataflow::single_block::shared_memory<double, decltype(s)>::bytes(
+        2 * values.reload_distance() * values.rows);
+    where.device().settings.shared_limit = needed + 16;  // an empty struct, and its padding
   });
   EXPECT_EQ(path_for(patterns::chain(600), how), "single_block");
   where.device().settings.shared_limit -= 16;

@@ -20,8 +20,8 @@ struct held_factors : held_object<factors_info, Stream> {
   static constexpr const char* moved_from = "the factors were moved from";
   static constexpr const char* name = "object";
 
-  virtual void update_values(span<const Value> values, Stream stream) = 0;
-  virtual void update_values(span<const Value> first_values, span<const Value> second_values,
+  /// `second_values`: null if both factors are stored in one matrix.
+  virtual void update_values(span<const Value> first_values, const span<const Value>* second_values,
                              Stream stream) = 0;
   virtual void apply(bool transposed, dense_view<const Value> b, dense_view<Value> x, held_workspace* scratch,
                      Stream stream) = 0;
@@ -40,12 +40,10 @@ class factors_holder final
  public:
   using base::base;
 
-  void update_values(span<const value> values, Stream stream) override {
-    object_.update_values(values, own(stream));
-  }
-  void update_values(span<const value> first_values, span<const value> second_values,
+  void update_values(span<const value> first_values, const span<const value>* second_values,
                      Stream stream) override {
-    object_.update_values(first_values, second_values, own(stream));
+    second_values == nullptr ? object_.update_values(first_values, own(stream))
+                             : object_.update_values(first_values, *second_values, own(stream));
   }
   void apply(bool transposed, dense_view<const value> b, dense_view<value> x, held_workspace* scratch,
              Stream stream) override {
@@ -65,10 +63,7 @@ class factors_holder final
 /// here: each function calls that of the object that it holds, by one virtual call. `apply` does not
 /// allocate. `any_factors` is move-only and has no default state.
 ///
-/// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
-/// @tparam Index signed integer type of the row and column indices of the matrix.
-/// @tparam Offset signed integer type of the row (column) offsets of the matrix.
-/// @tparam Stream stream type of the functions: cudaStream_t. Factors of host policies ignore the stream.
+/// The type parameters are those of `factors`. Factors of host policies ignore the stream.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle>
 class any_factors : public detail::any_object<detail::held_factors<Value, Stream>, Value, Index, Offset> {
   using base = detail::any_object<detail::held_factors<Value, Stream>, Value, Index, Offset>;
@@ -89,10 +84,12 @@ class any_factors : public detail::any_object<detail::held_factors<Value, Stream
   }
 
   /// Replaces the values of both factors, which are stored in one matrix; as factors::update_values.
-  void update_values(span<const Value> values, Stream stream = {}) { held().update_values(values, stream); }
+  void update_values(span<const Value> values, Stream stream = {}) {
+    held().update_values(values, nullptr, stream);
+  }
   /// Replaces the values of both factors; as factors::update_values.
   void update_values(span<const Value> first_values, span<const Value> second_values, Stream stream = {}) {
-    held().update_values(first_values, second_values, stream);
+    held().update_values(first_values, &second_values, stream);
   }
 
   /// Solves A x = b on the object's own workspace; as factors::apply.
@@ -113,16 +110,8 @@ class any_factors : public detail::any_object<detail::held_factors<Value, Stream
     held().apply(true, b, x, checked(scratch), stream);
   }
 
-  /// Returns scratch memory for one more application in flight; as factors::make_workspace.
-  [[nodiscard]] workspace make_workspace(Stream stream = {}, memory_resource* resource = nullptr) const {
-    return base::workspace_of(stream, resource);
-  }
-
+  using base::make_workspace;
   using base::status;
-  /// Returns what the last application on `scratch` met; as factors::status.
-  [[nodiscard]] factors_status status(workspace& scratch, Stream stream = {}) const {
-    return held().status(checked(scratch), stream);
-  }
 
   /// Returns the largest number of right-hand sides of one application. Throws errc::invalid_argument if the
   /// object was moved from.

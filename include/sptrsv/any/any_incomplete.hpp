@@ -61,10 +61,7 @@ class incomplete_holder final : public object_holder<Factorization, held_of<Fact
 /// `incomplete_factorization`, whose comments hold here: each function calls that of the object that it
 /// holds, by one virtual call. `any_incomplete` is move-only and has no default state.
 ///
-/// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
-/// @tparam Index signed integer type of the row and column indices of the matrix.
-/// @tparam Offset signed integer type of the row (column) offsets of the matrix.
-/// @tparam Stream stream type of the functions: cudaStream_t. Factorisations on the host ignore the stream.
+/// The type parameters are those of `incomplete_factorization`. Factorisations on the host ignore the stream.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle>
 class any_incomplete
     : public detail::any_object<detail::held_incomplete<Value, Index, Offset, Stream>, Value, Index, Offset> {

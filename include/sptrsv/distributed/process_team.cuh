@@ -9,7 +9,6 @@
 #include <cstring>
 #include <exception>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
@@ -24,17 +23,17 @@ namespace sptrsv::SPTRSV_ABI {
 ///
 /// Several PEs may have the same GPU. Their kernels run at the same time under MPS (nvidia-cuda-mps-control);
 /// without it the GPU runs them in turn, and a hop between them takes a slice of time, some milliseconds.
-class process_team {
+class process_team : public process_group {
  public:
   /// Takes a GPU as the current device of the calling thread. Collective.
   ///
-  /// @param group the processes; it must outlive the team.
+  /// @param group the processes.
   /// @param device the number of the GPU of this process.
-  /// @throws error errc::invalid_argument if there is no such GPU; errc::cuda_error. std::runtime_error if a
+  /// @throws error errc::invalid_argument if there is no such GPU; errc::cuda_error; errc::io_error if a
   ///   process has ended.
-  process_team(process_group& group, int device) : group_(group) {
+  process_team(const process_group& group, int device) : process_group(group) {
     int count = 0;
-    detail::distributed::check_together(group_, [&] {
+    detail::distributed::check_together(*this, [&] {
       SPTRSV_CUDA_CHECK(cudaGetDeviceCount(&count));
       SPTRSV_EXPECTS(device >= 0 && device < count, errc::invalid_argument,
                      "there is no GPU " + std::to_string(device) + " among " + std::to_string(count));
@@ -42,26 +41,15 @@ class process_team {
     });
     cudaDeviceProp properties{};
     SPTRSV_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-    for (const cudaUUID_t& of_pe : detail::distributed::gather_one(group_, properties.uuid)) {
+    for (const cudaUUID_t& of_pe : detail::distributed::gather_one(*this, properties.uuid)) {
       pes_on_device_ += std::memcmp(&of_pe, &properties.uuid, sizeof(cudaUUID_t)) == 0 ? 1 : 0;
     }
   }
   process_team(const process_team&) = delete;
   process_team& operator=(const process_team&) = delete;
 
-  /// Returns the number of the PE.
-  [[nodiscard]] int rank() const { return group_.rank(); }
-  /// Returns the number of PEs.
-  [[nodiscard]] int size() const { return group_.size(); }
   /// Returns how many PEs have the same GPU as this one.
   [[nodiscard]] int pes_on_device() const { return pes_on_device_; }
-
-  /// Sends to[r] to PE r, and returns what each PE has sent to this one. Collective.
-  std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to) {
-    return group_.exchange(std::move(to));
-  }
-  /// Waits until all PEs have called it. Collective.
-  void meet() { group_.meet(); }
 
   /// Allocates memory on each PE and returns the addresses, by PE. Collective.
   std::vector<void*> allocate(std::size_t bytes) {
@@ -69,14 +57,14 @@ class process_team {
     meet();  // cudaMalloc may wait for kernels, and now all PEs have launched those that these wait for
     void* own = nullptr;
     cudaIpcMemHandle_t mine{};
-    detail::distributed::check_together(group_, [&] {
+    detail::distributed::check_together(*this, [&] {
       SPTRSV_CUDA_CHECK(cudaMalloc(&own, (bytes + page - 1) / page * page));
       SPTRSV_CUDA_CHECK(cudaIpcGetMemHandle(&mine, own));
     });
-    const auto handles = detail::distributed::gather_one(group_, mine);
+    const auto handles = detail::distributed::gather_one(*this, mine);
     std::vector<void*> of_pe(handles.size(), nullptr);
     of_pe[detail::at(rank())] = own;
-    detail::distributed::check_together(group_, [&] {
+    detail::distributed::check_together(*this, [&] {
       for (std::size_t pe = 0; pe < handles.size(); ++pe) {
         if (of_pe[pe] == nullptr) {
           SPTRSV_CUDA_CHECK(cudaIpcOpenMemHandle(&of_pe[pe], handles[pe], cudaIpcMemLazyEnablePeerAccess));
@@ -124,7 +112,6 @@ class process_team {
   }
 
  private:
-  process_group& group_;
   int pes_on_device_ = 0;
   std::vector<std::vector<void*>> allocations_;  ///< addresses, by PE
 };

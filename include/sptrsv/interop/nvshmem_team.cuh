@@ -27,19 +27,19 @@ class nvshmem_team : public process_team {
  public:
   /// Takes a GPU as the current device of the calling thread, and starts NVSHMEM. Collective.
   ///
-  /// @param group the processes; it must outlive the team.
+  /// @param group the processes.
   /// @param device the number of the GPU of this process.
   /// @throws error as process_team; errc::unsupported if NVSHMEM does not start.
-  nvshmem_team(process_group& group, int device) : process_team(group, device) {
+  nvshmem_team(const process_group& group, int device) : process_team(group, device) {
     nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
-    detail::distributed::check_together(group, [&] {
-      SPTRSV_EXPECTS(group.rank() != 0 || nvshmemx_get_uniqueid(&id) == 0, errc::unsupported,
+    detail::distributed::check_together(*this, [&] {
+      SPTRSV_EXPECTS(rank() != 0 || nvshmemx_get_uniqueid(&id) == 0, errc::unsupported,
                      "NVSHMEM gives no unique id");
     });
-    id = detail::distributed::gather_one(group, id).front();
+    id = detail::distributed::gather_one(*this, id).front();
     nvshmemx_init_attr_t attributes = NVSHMEMX_INIT_ATTR_INITIALIZER;
-    detail::distributed::check_together(group, [&] {
-      SPTRSV_EXPECTS(nvshmemx_set_attr_uniqueid_args(group.rank(), group.size(), &id, &attributes) == 0 &&
+    detail::distributed::check_together(*this, [&] {
+      SPTRSV_EXPECTS(nvshmemx_set_attr_uniqueid_args(rank(), size(), &id, &attributes) == 0 &&
                          nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attributes) == 0,
                      errc::unsupported, "NVSHMEM does not start");
     });

@@ -8,8 +8,8 @@
 //   const auto L = sptrsv::interop::supernodal_of<double>(l);         // for analyze with diag::unit
 //   const auto U = sptrsv::interop::upper_of<double>(l, u);
 //   const auto rows = sptrsv::interop::permutation_of(perm_r, n);     // row k of L is row rows[k] of A
-//   const auto columns = sptrsv::interop::permutation_of(perm_c, n);  // row k of U is component columns[k]
-//   of x
+//   const auto columns = sptrsv::interop::permutation_of(perm_c, n);  // row k of U: component columns[k] of
+//   x
 //
 // If SuperLU has equilibrated A (dgssvx), the factors are those of the scaled matrix.
 #pragma once

@@ -32,8 +32,7 @@ namespace policy {
 /// @tparam Candidates policies; none: dataflow.
 template <class... Candidates>
 struct automatic {
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "automatic";
+  static constexpr const char* name = "automatic";  ///< in solver_info and in messages
   /// A std::tuple of the candidates.
   using candidate_list = std::conditional_t<sizeof...(Candidates) == 0, std::tuple<dataflow>,  //
                                             std::tuple<Candidates...>>;

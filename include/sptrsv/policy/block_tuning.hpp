@@ -46,9 +46,7 @@ struct block_kernels {
 
 namespace experimental {
 
-/// Tuning constants of column_block, row_block and recursive_block. To change some, derive a struct from this
-/// one, redefine these members, and give the struct to policy::basic_column_block, policy::basic_row_block or
-/// policy::basic_recursive_block.
+/// Tuning constants of column_block, row_block and recursive_block.
 struct block_tuning {
   /// @name Kernels
   ///@{

@@ -14,15 +14,12 @@ namespace sptrsv::SPTRSV_ABI::policy {
 ///
 /// block_kernels says how the blocks are solved.
 ///
-/// @tparam Tuning block_tuning, or a struct derived from it.
+/// @tparam Tuning block_tuning, or a struct derived from it that redefines some constants.
 template <class Tuning = experimental::block_tuning>
 struct basic_column_block {
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "column_block";
-  /// Stream type of the solver: cudaStream_t.
-  using default_stream = stream_handle;
-  /// The tuning constants.
-  using tuning = Tuning;
+  static constexpr const char* name = "column_block";  ///< in solver_info and in messages
+  using default_stream = stream_handle;                ///< stream type of the solver: cudaStream_t
+  using tuning = Tuning;                               ///< the tuning constants
 
   /// Number of diagonal blocks, at most the number of rows. 0: the tuning's `default_blocks` if rows are long
   /// and the blocks fill the device, otherwise 1.

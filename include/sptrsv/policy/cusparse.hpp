@@ -32,10 +32,8 @@ enum class rhs_layout {
 ///   a handle (cusparseCreate), and `make_workspace` synchronises its stream.
 /// - cuSPARSE 12.6 refuses 64-bit offsets with 32-bit indices; `analyze` throws errc::unsupported.
 struct cusparse {
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "cusparse";
-  /// Stream type of the solver: cudaStream_t.
-  using default_stream = stream_handle;
+  static constexpr const char* name = "cusparse";  ///< in solver_info and in messages
+  using default_stream = stream_handle;            ///< stream type of the solver: cudaStream_t
 
   /// true: `analyze` checks the pattern as for any other policy, and gives cuSPARSE the rows of op(T), sorted
   /// and without the rest of A; cuSPARSE never solves a transposed system. false: `analyze` gives cuSPARSE

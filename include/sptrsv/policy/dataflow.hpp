@@ -65,12 +65,9 @@ struct basic_dataflow {
                     (Tuning::partitioned_x_ring_size & (Tuning::partitioned_x_ring_size - 1)) == 0,
                 "dataflow_tuning: partitioned_x_ring_size must be a power of two, at most 32768");
 
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "dataflow";
-  /// Stream type of the solver: cudaStream_t.
-  using default_stream = stream_handle;
-  /// The tuning constants.
-  using tuning = Tuning;
+  static constexpr const char* name = "dataflow";  ///< in solver_info and in messages
+  using default_stream = stream_handle;            ///< stream type of the solver: cudaStream_t
+  using tuning = Tuning;                           ///< the tuning constants
   /// The enumeration of the paths.
   using path_type = dataflow_path;
 

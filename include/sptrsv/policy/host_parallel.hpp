@@ -25,10 +25,8 @@ namespace sptrsv::SPTRSV_ABI::policy {
 ///
 /// The solution has the bits of host_serial, with any path and number of workers.
 struct host_parallel {
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "host_parallel";
-  /// Stream type of the solver: calls are complete when they return.
-  using default_stream = host_stream;
+  static constexpr const char* name = "host_parallel";  ///< in solver_info and in messages
+  using default_stream = host_stream;  ///< of the solver: calls are complete when they return
 
   /// Number of workers. 0: as many as the analysis predicts to be busy, at most as many as threads are
   /// allowed; one if several are not clearly faster. Another number is taken without a trial, and its workers

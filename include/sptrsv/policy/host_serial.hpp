@@ -9,10 +9,8 @@ namespace sptrsv::SPTRSV_ABI::policy {
 /// Forward or backward substitution on one core of the host. The solver stores a copy of the matrix and
 /// nothing else. The result is the same in every bit from solve to solve.
 struct host_serial {
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "host_serial";
-  /// Stream type of the solver: calls are complete when they return.
-  using default_stream = host_stream;
+  static constexpr const char* name = "host_serial";  ///< in solver_info and in messages
+  using default_stream = host_stream;                 ///< of the solver: calls are complete when they return
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::policy

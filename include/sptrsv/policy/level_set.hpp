@@ -9,8 +9,7 @@ namespace sptrsv::SPTRSV_ABI {
 
 namespace experimental {
 
-/// Tuning constants of level_set. To change some, derive a struct from this one, redefine these members, and
-/// give the struct to policy::basic_level_set.
+/// Tuning constants of level_set.
 struct level_set_tuning {
   /// Threads of a block in a launch that solves one wide level: a multiple of 32, at most 1024.
   static constexpr int wide_block_threads = 256;
@@ -48,7 +47,7 @@ enum class level_launches {
 /// atomic additions in any order: the backward error has the same bound, but the bits may differ from solve
 /// to solve, and an update of a float whose result is subnormal gives zero.
 ///
-/// @tparam Tuning level_set_tuning, or a struct derived from it.
+/// @tparam Tuning level_set_tuning, or a struct derived from it that redefines some constants.
 template <class Tuning = experimental::level_set_tuning>
 struct basic_level_set {
   static_assert(Tuning::wide_block_threads > 0 && Tuning::wide_block_threads % 32 == 0 &&
@@ -59,12 +58,9 @@ struct basic_level_set {
                 "level_set_tuning: narrow_block_threads must be a multiple of 32, at most 1024");
   static_assert(Tuning::rhs_per_sweep >= 1, "level_set_tuning: rhs_per_sweep must be at least 1");
 
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "level_set";
-  /// Stream type of the solver: cudaStream_t.
-  using default_stream = stream_handle;
-  /// The tuning constants.
-  using tuning = Tuning;
+  static constexpr const char* name = "level_set";  ///< in solver_info and in messages
+  using default_stream = stream_handle;             ///< stream type of the solver: cudaStream_t
+  using tuning = Tuning;                            ///< the tuning constants
 
   orientation by = orientation::rows;               ///< by rows (LEVR) or by columns (LEVC)
   level_launches launches = level_launches::fused;  ///< how levels are launched

@@ -14,15 +14,12 @@ namespace sptrsv::SPTRSV_ABI::policy {
 ///
 /// block_kernels says how the blocks are solved.
 ///
-/// @tparam Tuning block_tuning, or a struct derived from it.
+/// @tparam Tuning block_tuning, or a struct derived from it that redefines some constants.
 template <class Tuning = experimental::block_tuning>
 struct basic_recursive_block {
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "recursive_block";
-  /// Stream type of the solver: cudaStream_t.
-  using default_stream = stream_handle;
-  /// The tuning constants.
-  using tuning = Tuning;
+  static constexpr const char* name = "recursive_block";  ///< in solver_info and in messages
+  using default_stream = stream_handle;                   ///< stream type of the solver: cudaStream_t
+  using tuning = Tuning;                                  ///< the tuning constants
 
   /// Number of divisions, at most 30 (otherwise analyze throws errc::invalid_argument) and as far as there
   /// are rows. Negative: as many as give the tuning's `default_blocks` triangles if rows are long and the

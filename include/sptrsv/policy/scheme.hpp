@@ -12,8 +12,7 @@ namespace sptrsv::SPTRSV_ABI {
 
 namespace experimental {
 
-/// Tuning constants of scheme that are not settings of a scheme. To change some, derive a struct from this
-/// one, redefine these members, and give the struct to policy::basic_scheme.
+/// Tuning constants of scheme that are not settings of a scheme.
 struct scheme_tuning {
   /// Threads of a block, at most: a multiple of 32, at most 1024. A scheme with more active warps runs
   /// several blocks on a multiprocessor.
@@ -49,19 +48,16 @@ namespace policy {
 /// If no scheme is given, a trained model chooses one by the features of the system. search_schemes
 /// (sptrsv/scheme/search.hpp) finds one by measurements.
 ///
-/// @tparam Tuning scheme_tuning, or a struct derived from it.
+/// @tparam Tuning scheme_tuning, or a struct derived from it that redefines some constants.
 template <class Tuning = experimental::scheme_tuning>
 struct basic_scheme {
   static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
                 "scheme_tuning: block_threads must be a multiple of 32, at most 1024");
   static_assert(Tuning::rhs_per_sweep >= 1, "scheme_tuning: rhs_per_sweep must be at least 1");
 
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "scheme";
-  /// Stream type of the solver: cudaStream_t.
-  using default_stream = stream_handle;
-  /// The tuning constants.
-  using tuning = Tuning;
+  static constexpr const char* name = "scheme";  ///< in solver_info and in messages
+  using default_stream = stream_handle;          ///< stream type of the solver: cudaStream_t
+  using tuning = Tuning;                         ///< the tuning constants
 
   std::optional<sptrsv::scheme> use{};  ///< the scheme; empty: the model chooses
 };

@@ -10,8 +10,7 @@ namespace sptrsv::SPTRSV_ABI {
 
 namespace experimental {
 
-/// Tuning constants of self_scheduled. To change some, derive a struct from this one, redefine these members,
-/// and give the struct to policy::basic_self_scheduled.
+/// Tuning constants of self_scheduled.
 struct self_scheduled_tuning {
   /// Threads of a block: a multiple of 32, at most 1024. A block draws one ticket for all its unknowns.
   static constexpr int block_threads = 256;
@@ -49,7 +48,7 @@ namespace policy {
 /// order: the backward error has the same bound, but the bits may differ from solve to solve, and sums of
 /// floats that are subnormal become zero.
 ///
-/// @tparam Tuning self_scheduled_tuning, or a struct derived from it.
+/// @tparam Tuning self_scheduled_tuning, or a struct derived from it that redefines some constants.
 template <class Tuning = experimental::self_scheduled_tuning>
 struct basic_self_scheduled {
   static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
@@ -57,12 +56,9 @@ struct basic_self_scheduled {
   static_assert(Tuning::rhs_per_sweep >= 1 && Tuning::rhs_per_sweep <= Tuning::narrow_lanes,
                 "self_scheduled_tuning: rhs_per_sweep must be at least 1 and at most narrow_lanes");
 
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "self_scheduled";
-  /// Stream type of the solver: cudaStream_t.
-  using default_stream = stream_handle;
-  /// The tuning constants.
-  using tuning = Tuning;
+  static constexpr const char* name = "self_scheduled";  ///< in solver_info and in messages
+  using default_stream = stream_handle;                  ///< stream type of the solver: cudaStream_t
+  using tuning = Tuning;                                 ///< the tuning constants
 
   orientation by = orientation::columns;  ///< by rows (SLFR) or by columns (SLFC)
   row_order order = row_order::levels;    ///< the order in which unknowns are started

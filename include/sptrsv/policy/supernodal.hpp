@@ -106,12 +106,9 @@ struct basic_supernodal {
                 "supernodal_tuning: pack_block_threads must be a power of two from 32 to 1024");
   static_assert(Tuning::pack_sharing >= 0, "supernodal_tuning: pack_sharing must not be negative");
 
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "supernodal";
-  /// Stream type of the solver: cudaStream_t.
-  using default_stream = stream_handle;
-  /// The tuning constants.
-  using tuning = Tuning;
+  static constexpr const char* name = "supernodal";  ///< in solver_info and in messages
+  using default_stream = stream_handle;              ///< stream type of the solver: cudaStream_t
+  using tuning = Tuning;                             ///< the tuning constants
 
   /// Upper bound of the growth of a supernode: the condition number ||U|| ||inv(U)|| in the maximum norm of
   /// its diagonal block U, its rows scaled to a unit diagonal.

@@ -8,8 +8,7 @@ namespace sptrsv::SPTRSV_ABI {
 
 namespace experimental {
 
-/// Tuning constants of sync_free_column. To change some, derive a struct from this one, redefine these
-/// members, and give the struct to policy::basic_sync_free_column.
+/// Tuning constants of sync_free_column.
 struct sync_free_column_tuning {
   /// Threads of a block: a multiple of 32, at most 1024. A block draws one ticket for all its components, and
   /// its warps update each other's sums in shared memory.
@@ -42,7 +41,7 @@ namespace policy {
 /// Sums are added up in any order: the backward error has the same bound as that of substitution, but the
 /// bits may differ from solve to solve. Sums of floats that are subnormal become zero.
 ///
-/// @tparam Tuning sync_free_column_tuning, or a struct derived from it.
+/// @tparam Tuning sync_free_column_tuning, or a struct derived from it that redefines some constants.
 template <class Tuning = experimental::sync_free_column_tuning>
 struct basic_sync_free_column {
   static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
@@ -50,12 +49,9 @@ struct basic_sync_free_column {
   static_assert(Tuning::rhs_per_sweep >= 1 && Tuning::rhs_per_sweep <= 32,
                 "sync_free_column_tuning: rhs_per_sweep must be at least 1 and at most 32");
 
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "sync_free_column";
-  /// Stream type of the solver: cudaStream_t.
-  using default_stream = stream_handle;
-  /// The tuning constants.
-  using tuning = Tuning;
+  static constexpr const char* name = "sync_free_column";  ///< in solver_info and in messages
+  using default_stream = stream_handle;                    ///< stream type of the solver: cudaStream_t
+  using tuning = Tuning;                                   ///< the tuning constants
 };
 /// sync_free_column with its own tuning constants.
 using sync_free_column = basic_sync_free_column<>;

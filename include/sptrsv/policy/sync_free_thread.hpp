@@ -9,8 +9,7 @@ namespace sptrsv::SPTRSV_ABI {
 
 namespace experimental {
 
-/// Tuning constants of sync_free_thread. To change some, derive a struct from this one, redefine these
-/// members, and give the struct to policy::basic_sync_free_thread.
+/// Tuning constants of sync_free_thread.
 struct sync_free_thread_tuning {
   /// Threads of a block: a multiple of 32, at most 1024. A block draws one ticket for all its rows.
   static constexpr int block_threads = 256;
@@ -42,19 +41,16 @@ enum class thread_form {
 /// As published, the method solves rows in their natural order, without an analysis of levels. Level order,
 /// in which most rows of a warp can be solved together, is an addition of this library.
 ///
-/// @tparam Tuning sync_free_thread_tuning, or a struct derived from it.
+/// @tparam Tuning sync_free_thread_tuning, or a struct derived from it that redefines some constants.
 template <class Tuning = experimental::sync_free_thread_tuning>
 struct basic_sync_free_thread {
   static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
                 "sync_free_thread_tuning: block_threads must be a multiple of 32, at most 1024");
   static_assert(Tuning::rhs_per_sweep >= 1, "sync_free_thread_tuning: rhs_per_sweep must be at least 1");
 
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "sync_free_thread";
-  /// Stream type of the solver: cudaStream_t.
-  using default_stream = stream_handle;
-  /// The tuning constants.
-  using tuning = Tuning;
+  static constexpr const char* name = "sync_free_thread";  ///< in solver_info and in messages
+  using default_stream = stream_handle;                    ///< stream type of the solver: cudaStream_t
+  using tuning = Tuning;                                   ///< the tuning constants
 
   row_order order = row_order::levels;            ///< the order in which rows are started
   thread_form form = thread_form::writing_first;  ///< how a thread waits

@@ -9,8 +9,7 @@ namespace sptrsv::SPTRSV_ABI {
 
 namespace experimental {
 
-/// Tuning constants of sync_free_warp. To change some, derive a struct from this one, redefine these members,
-/// and give the struct to policy::basic_sync_free_warp.
+/// Tuning constants of sync_free_warp.
 struct sync_free_warp_tuning {
   /// Threads of a block: a multiple of 32, at most 1024. A block draws one ticket for all its rows.
   static constexpr int block_threads = 256;
@@ -42,7 +41,7 @@ enum class warp_form {
 /// Each component of x is its own flag, and blocks draw tickets for their rows. Additions are done in a fixed
 /// order: the result is the same in every bit from solve to solve.
 ///
-/// @tparam Tuning sync_free_warp_tuning, or a struct derived from it.
+/// @tparam Tuning sync_free_warp_tuning, or a struct derived from it that redefines some constants.
 template <class Tuning = experimental::sync_free_warp_tuning>
 struct basic_sync_free_warp {
   static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
@@ -50,12 +49,9 @@ struct basic_sync_free_warp {
   static_assert(Tuning::rhs_per_sweep >= 1 && Tuning::rhs_per_sweep <= 32,
                 "sync_free_warp_tuning: rhs_per_sweep must be at least 1 and at most 32");
 
-  /// Name of the policy in solver_info and in messages.
-  static constexpr const char* name = "sync_free_warp";
-  /// Stream type of the solver: cudaStream_t.
-  using default_stream = stream_handle;
-  /// The tuning constants.
-  using tuning = Tuning;
+  static constexpr const char* name = "sync_free_warp";  ///< in solver_info and in messages
+  using default_stream = stream_handle;                  ///< stream type of the solver: cudaStream_t
+  using tuning = Tuning;                                 ///< the tuning constants
 
   row_order order = row_order::levels;  ///< the order in which rows are started
   warp_form form = warp_form::one_row;  ///< how many rows a warp solves

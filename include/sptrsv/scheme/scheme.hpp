@@ -9,7 +9,6 @@
 #include <string>
 #include <tuple>
 
-#include "sptrsv/detail/base/name_table.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv::SPTRSV_ABI {
@@ -84,19 +83,6 @@ struct scheme {
 };
 
 namespace detail::schemes {
-
-inline constexpr name_table<node_merging, 4> merging_names{{{{node_merging::none, "none"},
-                                                             {node_merging::fixed, "merge_fixed"},
-                                                             {node_merging::average, "merge_avg"},
-                                                             {node_merging::threshold, "merge_thresh"}}}};
-inline constexpr name_table<node_grouping, 2> grouping_names{
-    {{{node_grouping::sequential, "rg_sequential"}, {node_grouping::balance, "rg_balance"}}}};
-inline constexpr name_table<warp_scheduling, 4> warps_names{{{{warp_scheduling::hardware, "ws_hardware"},
-                                                              {warp_scheduling::round_robin, "ws_rr"},
-                                                              {warp_scheduling::balance, "ws_balance"},
-                                                              {warp_scheduling::locality, "ws_locality"}}}};
-inline constexpr name_table<hand_off, 2> signal_names{
-    {{{hand_off::value, "value"}, {hand_off::fenced, "fenced"}}}};
 
 constexpr bool is_power_of_two(int v) { return v > 0 && (v & (v - 1)) == 0; }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "sptrsv/detail/base/name_table.hpp"
 #include "sptrsv/scheme/scheme.hpp"
 
 namespace sptrsv::SPTRSV_ABI {
@@ -29,10 +30,23 @@ void for_each_setting(Scheme& s, Visit visit) {
   visit("early_division", s.early_division);
 }
 
-constexpr const auto& names_of(node_grouping) { return grouping_names; }
-constexpr const auto& names_of(warp_scheduling) { return warps_names; }
-constexpr const auto& names_of(hand_off) { return signal_names; }
-constexpr const auto& names_of(bool) { return switch_names; }
+inline constexpr name_table<node_merging, 4> merging_names{{{{node_merging::none, "none"},
+                                                             {node_merging::fixed, "merge_fixed"},
+                                                             {node_merging::average, "merge_avg"},
+                                                             {node_merging::threshold, "merge_thresh"}}}};
+constexpr name_table<node_grouping, 2> names_of(node_grouping) {
+  return {{{{node_grouping::sequential, "rg_sequential"}, {node_grouping::balance, "rg_balance"}}}};
+}
+constexpr name_table<warp_scheduling, 4> names_of(warp_scheduling) {
+  return {{{{warp_scheduling::hardware, "ws_hardware"},
+            {warp_scheduling::round_robin, "ws_rr"},
+            {warp_scheduling::balance, "ws_balance"},
+            {warp_scheduling::locality, "ws_locality"}}}};
+}
+constexpr name_table<hand_off, 2> names_of(hand_off) {
+  return {{{{hand_off::value, "value"}, {hand_off::fenced, "fenced"}}}};
+}
+constexpr name_table<bool, 2> names_of(bool) { return switch_names; }
 
 inline std::string text_of(int v) { return v == scheme::unlimited ? "inf" : std::to_string(v); }
 template <class Choice>

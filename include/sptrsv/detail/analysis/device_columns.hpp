@@ -128,6 +128,27 @@ struct take_rows {
   }
 };
 
+/// Sorts entries that are stored by rows by their columns, and writes where the entries of each of the `size`
+/// columns begin. Returns the entries in the sorted order. Only enqueues.
+template <class Index, class Offset, class Executor>
+buffer<Offset> sort_by_column(const Index* columns, std::int64_t entries, std::int64_t size,
+                              Offset* column_offsets, const Executor& on, memory_resource& resource) {
+  using key = std::make_unsigned_t<Index>;
+  auto order = make_buffer<Offset>(entries, on, resource);
+  if (entries == 0) {
+    on.fill_bytes(column_offsets, 0, at(size + 1) * sizeof(Offset));
+    return order;
+  }
+  auto keys = make_buffer<key>(entries, on, resource);
+  auto other_keys = make_buffer<key>(entries, on, resource);
+  auto other_order = make_buffer<Offset>(entries, on, resource);
+  simt::for_each(on, entries, write_column_keys<Index, Offset>{columns, keys.data(), order.data()});
+  on.sort_pairs_in_place(keys, other_keys, order, other_order, bits_for(static_cast<std::uint64_t>(size)),
+                         resource);
+  simt::for_each(on, size + 1, find_column_offsets<Index, Offset>{keys.data(), entries, column_offsets});
+  return order;
+}
+
 /// Returns the columns of a triangle that is stored by rows, in any order. diagonal_sources stays empty.
 template <class Index, class Offset, class Executor>
 device_columns<Index, Offset> columns_of(const device_triangle<Index, Offset>& t, const Executor& on,
@@ -135,23 +156,8 @@ device_columns<Index, Offset> columns_of(const device_triangle<Index, Offset>& t
   device_columns<Index, Offset> c;
   c.size = t.size;
   c.column_offsets = make_buffer<Offset>(t.size + 1, on, resource);
-  if (t.entries() == 0) {
-    on.fill_bytes(c.column_offsets.data(), 0, c.column_offsets.bytes());
-    return c;
-  }
-  using key = std::make_unsigned_t<Index>;
-  auto order = make_buffer<Offset>(t.entries(), on, resource);
-  {
-    auto keys = make_buffer<key>(t.entries(), on, resource);
-    auto other_keys = make_buffer<key>(t.entries(), on, resource);
-    auto other_order = make_buffer<Offset>(t.entries(), on, resource);
-    simt::for_each(on, t.entries(),
-                   write_column_keys<Index, Offset>{t.columns.data(), keys.data(), order.data()});
-    on.sort_pairs_in_place(keys, other_keys, order, other_order, bits_for(static_cast<std::uint64_t>(t.size)),
-                           resource);
-    simt::for_each(on, t.size + 1,
-                   find_column_offsets<Index, Offset>{keys.data(), t.entries(), c.column_offsets.data()});
-  }
+  const auto order =
+      sort_by_column(t.columns.data(), t.entries(), t.size, c.column_offsets.data(), on, resource);
   c.rows = make_buffer<Index>(t.entries(), on, resource);
   c.sources = make_buffer<Offset>(t.entries(), on, resource);
   simt::for_each(on, t.entries(),
@@ -197,17 +203,14 @@ template <class Index, class Offset, class Executor>
 in_degrees<Index> count_in_degrees(std::int64_t size, const Offset* column_offsets, const buffer<Index>& rows,
                                    std::int64_t block, const Executor& on, memory_resource& resource) {
   in_degrees<Index> result;
-  result.total = make_buffer<Index>(size, on, resource);
-  result.inside = make_buffer<Index>(block > 0 ? size : 0, on, resource);
-  const buffer<std::int64_t> longest(1, resource, on.stream());
-  on.fill_bytes(result.total.data(), 0, result.total.bytes());
-  on.fill_bytes(result.inside.data(), 0, result.inside.bytes());
-  on.fill_bytes(longest.data(), 0, longest.bytes());
+  result.total = make_zeros<Index>(size, on, resource);
+  result.inside = make_zeros<Index>(block > 0 ? size : 0, on, resource);
+  const auto longest = make_zeros<std::int64_t>(1, on, resource);
   simt::for_each(on, static_cast<std::int64_t>(rows.size()),
                  add_in_degrees<Index, Offset>{size, column_offsets, rows.data(), block, result.total.data(),
                                                result.inside.data()});
   simt::find_largest(on, size, array_kernels::element_of<Index>{result.total.data()}, longest.data());
-  on.download(&result.longest, longest.data(), sizeof(result.longest));
+  result.longest = download_value(longest.data(), on);
   return result;
 }
 

@@ -11,21 +11,50 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::triangle_kernels {
 
-/// Returns the row (column) of the storage that holds entry `e`: the last one whose offset does not exceed
-/// `e`.
-template <class Context, class Offset>
-SPTRSV_DEVICE std::int64_t major_of(Context& ctx, const Offset* offsets, std::int64_t size, std::int64_t e) {
-  std::int64_t low = 0;
-  std::int64_t high = size;
+/// Returns the last number in [low, high) for which `holds` is true: for all numbers up to it, and for none
+/// behind it. It is true for `low`, which is not asked.
+template <class Holds>
+SPTRSV_DEVICE std::int64_t last_that(std::int64_t low, std::int64_t high, const Holds& holds) {
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
-    if (ctx.load_constant(offsets + middle) <= static_cast<Offset>(e)) {
+    if (holds(middle)) {
       low = middle;
     } else {
       high = middle;
     }
   }
   return low;
+}
+
+/// Returns for how many of the numbers from 0 on, `count` at most, `holds` is true.
+template <class Holds>
+SPTRSV_DEVICE std::int64_t count_while(std::int64_t count, const Holds& holds) {
+  std::int64_t low = 0;
+  std::int64_t high = count;
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (holds(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/// Returns the row (column) of the storage that holds entry `e`: the last one whose offset does not exceed
+/// `e`.
+template <class Context, class Offset>
+SPTRSV_DEVICE std::int64_t major_of(Context& ctx, const Offset* offsets, std::int64_t size, std::int64_t e) {
+  return last_that(0, size, [&](std::int64_t middle) {
+    return ctx.load_constant(offsets + middle) <= static_cast<Offset>(e);
+  });
+}
+
+/// Returns the number of entries of a row (column).
+template <class Context, class Offset>
+SPTRSV_DEVICE std::int64_t row_length(Context& ctx, const Offset* offsets, std::int64_t row) {
+  return static_cast<std::int64_t>(ctx.load_constant(offsets + row + 1) - ctx.load_constant(offsets + row));
 }
 
 /// Finds the rows (columns) of the storage that hold the entries first + rank + 32 k, for each element k of
@@ -136,17 +165,8 @@ void for_each_entry(const Executor& on, const Offset* offsets, std::int64_t size
 /// Returns how many elements of the ascending `sorted` are smaller than `key`.
 template <class Context, class T, class Key>
 SPTRSV_DEVICE std::int64_t count_below(Context& ctx, const T* sorted, std::int64_t count, Key key) {
-  std::int64_t low = 0;
-  std::int64_t high = count;
-  while (low < high) {
-    const std::int64_t middle = low + (high - low) / 2;
-    if (static_cast<Key>(ctx.load_constant(sorted + middle)) < key) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  return count_while(
+      count, [&](std::int64_t middle) { return static_cast<Key>(ctx.load_constant(sorted + middle)) < key; });
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::triangle_kernels

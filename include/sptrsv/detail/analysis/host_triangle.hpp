@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -106,9 +107,7 @@ host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Off
       t.diagonal_sources[at(row)] = e;
     }
   });
-  for (std::size_t r = 0; r < size; ++r) {
-    t.row_offsets[r + 1] += t.row_offsets[r];
-  }
+  std::partial_sum(t.row_offsets.begin(), t.row_offsets.end(), t.row_offsets.begin());
   t.columns.resize(at(t.row_offsets[size]));
   t.sources.resize(t.columns.size());
   // Columns of a transposed, reversed system are visited in descending order: its rows are filled from the

@@ -25,9 +25,6 @@ struct panel_pattern {
   const Offset* value_offsets;
 };
 
-template <class Scalar, class Index, class Offset>
-using valued_panels = valued<Scalar, panel_pattern<Index, Offset>>;
-
 /// The faults of a supernode, in the order in which they are reported.
 enum class panel_fault { columns, rows, values, index, order };
 

@@ -1,14 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds where runs of consecutive elements begin.
+// Elements that a predicate marks: how many there are before each element, and the runs that begin with them.
 #pragma once
 
 #include <cstdint>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/simt/scratch_arena.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
+
+/// The body of a scan over the elements and the end, which counts the elements that are marked before each.
+template <class Count, class Marked>
+struct number_marked {
+  Marked is_marked;
+  std::int64_t size;
+  Count* before;  ///< output by element, size + 1
+
+  template <class Context>
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t i) const {
+    return {i < size && is_marked(ctx, i) ? 1 : 0};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t i, const simt::counted&, std::int64_t sum) const {
+    ctx.store(before + i, static_cast<Count>(sum));
+  }
+};
+
+/// Returns how many elements are marked before each element, and in all; in scratch memory. An element i is
+/// marked if `is_marked(ctx, i)` returns true.
+template <class Count, class Marked, class Executor>
+buffer<Count> count_marked(std::int64_t size, const Marked& is_marked, const Executor& on,
+                           const analysis_memory& memory) {
+  auto before = make_buffer<Count>(size + 1, on, memory.scratch);
+  scan(on, size + 1, number_marked<Count, Marked>{is_marked, size, before.data()}, memory);
+  return before;
+}
 
 /// Run k holds the elements first[k] ... first[k + 1] - 1.
 template <class Index>
@@ -17,44 +44,15 @@ struct runs {
   buffer<Index> first;  ///< count + 1; empty if there are no elements
 };
 
-/// The body of a scan over the elements, which counts the runs that start before each of them.
-template <class Index, class Starts>
-struct number_runs {
+/// Marks the first element of each run, and the end of the last one.
+template <class Starts>
+struct starts_or_end {
   Starts starts;
   std::int64_t size;
-  Index* numbers;  ///< output by element, size + 1
 
   template <class Context>
-  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t i) const {
-    return {starts(ctx, i) ? 1 : 0};
-  }
-  template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t i, const simt::counted& own,
-                           std::int64_t before) const {
-    ctx.store(numbers + i, static_cast<Index>(before));
-    if (i == size - 1) {
-      ctx.store(numbers + size, static_cast<Index>(before + own.count));
-    }
-  }
-};
-
-/// Writes the first element of each run. Runs once per element.
-template <class Index>
-struct row_starts {
-  std::int64_t size;
-  const Index* numbers;  ///< by element: number of runs that start before it
-  Index* first;          ///< output by run, number of runs + 1
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const Index number = ctx.load_constant(numbers + i);
-    const Index next = ctx.load_constant(numbers + i + 1);
-    if (next != number) {
-      ctx.store(first + number, static_cast<Index>(i));
-    }
-    if (i == size - 1) {
-      ctx.store(first + next, static_cast<Index>(size));
-    }
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t i) const {
+    return i == size || starts(ctx, i);
   }
 };
 
@@ -67,13 +65,12 @@ runs<Index> make_runs(std::int64_t size, const Starts& starts, const Executor& o
   if (size == 0) {
     return made;
   }
-  const auto numbers = make_buffer<Index>(size + 1, on, memory.scratch);
-  scan(on, size, number_runs<Index, Starts>{starts, size, numbers.data()}, memory);
-  Index count = 0;
-  on.download(&count, numbers.data() + size, sizeof(count));
-  made.count = count;
-  made.first = make_buffer<Index>(count + 1, on, memory.kept);
-  simt::for_each(on, size, row_starts<Index>{size, numbers.data(), made.first.data()});
+  const auto before = count_marked<Index>(size + 1, starts_or_end<Starts>{starts, size}, on, memory);
+  made.count = last_of(before, on) - 1;
+  made.first = make_buffer<Index>(made.count + 1, on, memory.kept);
+  simt::for_each(on, size + 1,
+                 array_kernels::keep_marked<Index, array_kernels::own_index, Index>{
+                     before.data(), {}, made.first.data()});
   return made;
 }
 

@@ -28,6 +28,7 @@ struct split_triangle {
 
 namespace split_kernels {
 
+using triangle_kernels::row_length;
 using triangle_kernels::split_limits;
 
 /// Maps the rows before the split to the rows after it.
@@ -38,16 +39,11 @@ struct cut {
   const Index* parts_before;  ///< by old row: number of partial rows of the rows before it
   const Offset* new_offsets;  ///< by new row
 
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t length(Context& ctx, std::int64_t row) const {
-    return static_cast<std::int64_t>(ctx.load_constant(old_offsets + row + 1) -
-                                     ctx.load_constant(old_offsets + row));
-  }
   /// Returns the new index of an old row. Its partial rows come directly before it.
   template <class Context>
   SPTRSV_DEVICE std::int64_t new_row(Context& ctx, std::int64_t row) const {
     return row + static_cast<std::int64_t>(ctx.load_constant(parts_before + row)) +
-           limits.partial_rows_of(length(ctx, row));
+           limits.partial_rows_of(row_length(ctx, old_offsets, row));
   }
 };
 
@@ -61,9 +57,7 @@ struct count_partial_rows {
 
   template <class Context>
   SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t row) const {
-    const auto length =
-        static_cast<std::int64_t>(ctx.load_constant(offsets + row + 1) - ctx.load_constant(offsets + row));
-    return {limits.partial_rows_of(length)};
+    return {limits.partial_rows_of(row_length(ctx, offsets, row))};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const simt::counted& own,
@@ -147,7 +141,7 @@ struct move_entries {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
     const std::int64_t k = e - static_cast<std::int64_t>(ctx.load_constant(c.old_offsets + row));
-    const std::int64_t parts = c.limits.partial_rows_of(c.length(ctx, row));
+    const std::int64_t parts = c.limits.partial_rows_of(row_length(ctx, c.old_offsets, row));
     const std::int64_t own = c.new_row(ctx, row);
     const bool handed_over = k < parts * c.limits.part;
     const std::int64_t to = handed_over ? own - parts + k / c.limits.part : own;
@@ -181,7 +175,7 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
     scan(on, t.size,
          split_kernels::count_partial_rows<Index, Offset>{t.size, limits, t.row_offsets.data(), parts.data()},
          memory);
-    on.download(&added, parts.data(), sizeof(added));
+    added = download_value(parts.data(), on);
   }
 
   split_triangle<Index, Offset> made;

@@ -62,14 +62,7 @@ class triangle_builder {
       }
       return t;
     }
-    simt::all_of<triangle_kernels::start_rows<Offset>, N> start{};
-    for (std::size_t k = 0; k < N; ++k) {
-      start.of[k] = start_rows(t, k);
-    }
-    simt::for_each(on_, a_.size, start);
-    measure_rows(t);
-    const reports found = read_reports();
-    expect_sound(found);
+    const reports found = check(t);
     const std::array<std::int64_t, N> rooms = entries_of(found);
     if (all_ascend(found)) {
       write_ascending_entries(t, rooms, {});
@@ -83,7 +76,18 @@ class triangle_builder {
     return t;
   }
 
-  // The steps of build(), for build_with_levels(). The system has rows.
+  // The steps of build(), for those that do not need all of them. The system has rows.
+
+  /// Runs steps 1 to 3; otherwise as read_reports().
+  reports check(const triangles& t) const {
+    simt::all_of<triangle_kernels::start_rows<Offset>, N> start{};
+    for (std::size_t k = 0; k < N; ++k) {
+      start.of[k] = start_rows(t, k);
+    }
+    simt::for_each(on_, a_.size, start);
+    measure_rows(t);
+    return read_reports();
+  }
 
   triangles allocate_rows() const {
     SPTRSV_EXPECTS(a_.size <= (std::int64_t{1} << 32), errc::unsupported,
@@ -133,15 +137,10 @@ class triangle_builder {
   /// Returns the report of triangle k in device memory.
   [[nodiscard]] report* report_on_device(std::size_t k) const { return reports_.data() + k; }
 
-  /// Synchronises.
+  /// Returns what steps 2 and 3 have found, and throws if it is a fault of the storage. Synchronises.
   [[nodiscard]] reports read_reports() const {
     reports found;
     on_.download(found.data(), reports_.data(), sizeof(found));
-    return found;
-  }
-
-  /// Throws if the storage has a fault that was found in steps 2 and 3.
-  void expect_sound(const reports& found) const {
     for (std::size_t k = 0; k < N; ++k) {
       if (found[k].offsets < a_.size) {
         throw_pattern_fault(pattern_fault::offsets, found[k].offsets, a_.by_columns,
@@ -154,6 +153,7 @@ class triangle_builder {
         throw_if_any(found[k], a_.size, a_.by_columns);
       }
     }
+    return found;
   }
 
   /// Returns whether the storage is sorted by rows of the system k.
@@ -174,9 +174,7 @@ class triangle_builder {
       } else {
         sort_all_entries(t[k], forms_[k], report_on_device(k), found[k].entries);
       }
-      report sorted;
-      on_.download(&sorted, report_on_device(k), sizeof(sorted));
-      throw_if_any(sorted, a_.size, a_.by_columns);
+      throw_if_any(download_value(report_on_device(k), on_), a_.size, a_.by_columns);
     }
   }
 
@@ -199,11 +197,8 @@ class triangle_builder {
 
   /// Returns whether the offsets start and end as they do in a matrix that counts from 1.
   bool offsets_count_from_one() const {
-    Offset first = 0;
-    Offset last = 0;
-    on_.download(&first, a_.offsets, sizeof(first));
-    on_.download(&last, a_.offsets + a_.size, sizeof(last));
-    return first == 1 && static_cast<std::int64_t>(last) - 1 == a_.entries;
+    return download_value(a_.offsets, on_) == 1 &&
+           static_cast<std::int64_t>(download_value(a_.offsets + a_.size, on_)) - 1 == a_.entries;
   }
   /// Returns whether all indices are in [1, size].
   bool indices_count_from_one() const {

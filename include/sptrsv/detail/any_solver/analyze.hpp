@@ -29,17 +29,6 @@ bool is_on_device([[maybe_unused]] const void* offsets) {
 #endif
 }
 
-/// Returns the name of the policy that solves if the user names none: by the memory that the matrix is in.
-template <class Build>
-std::string default_name([[maybe_unused]] const void* offsets) {
-#ifdef __CUDACC__
-  if (is_on_device<Build>(offsets)) {
-    return names_of(device_policies{}).front();
-  }
-#endif
-  return names_of(host_policies{}).front();
-}
-
 template <class Build>
 std::vector<std::string> any_policy_names() {
   return names_of(all_policies{});
@@ -71,7 +60,8 @@ Any analyze_by_name(const any_policy& policy, const void* offsets, stream_handle
                     const AnalyzeBy& analyze_by) {
   policy_text text(policy.text());
   if (text.name.empty()) {
-    text.name = default_name<Build>(offsets);
+    text.name = is_on_device<Build>(offsets) ? names_of(device_policies{}).front()
+                                             : names_of(host_policies{}).front();
   }
   std::optional<Any> made;
   std::string names;

@@ -136,8 +136,16 @@ class any_object {
     SPTRSV_EXPECTS(held_ != nullptr, errc::invalid_argument, Held::moved_from);
     return *held_;
   }
-  any_workspace workspace_of(stream_type stream, memory_resource* resource) const {
+  // Public in the classes whose objects have workspaces.
+
+  /// Returns scratch memory for one more call in flight; as the function of the object.
+  [[nodiscard]] any_workspace make_workspace(stream_type stream = {},
+                                             memory_resource* resource = nullptr) const {
     return any_workspace(held().make_workspace(stream, resource));
+  }
+  /// Returns what the last call on `scratch` met; as the function of the object.
+  [[nodiscard]] solve_status status(any_workspace& scratch, stream_type stream = {}) const {
+    return held().status(checked(scratch), stream);
   }
   /// Returns what a workspace holds, if it belongs to this object.
   held_workspace* checked(any_workspace& scratch) const {

@@ -113,15 +113,22 @@ void check_space(const void* p, std::int64_t size, const char* array, const char
                  std::string(array) + " lies where " + taker + " cannot reach it: " + why);
 }
 
-/// Checks an operand of a system of `rows` rows, but for its strides.
-template <class Executor, class T>
-void check_operand(const dense_view<T>& v, std::int64_t rows, const char* name, const char* taker) {
-  SPTRSV_EXPECTS(
-      v.rows == rows, errc::size_mismatch,
-      std::string(name) + " has " + std::to_string(v.rows) + " rows, the system has " + std::to_string(rows));
-  SPTRSV_EXPECTS(v.columns >= 0, errc::size_mismatch,
-                 std::string(name) + " has a negative number of columns");
-  check_space<Executor>(v.data, v.rows > 0 && v.columns > 0 ? 1 : 0, name, taker);
+/// Checks the columns and the places of the operands of a solve. Returns whether they have elements.
+/// `has_rows`: whether each column has.
+template <class Executor, class B, class X>
+bool check_columns(const B& b, const X& x, bool has_rows, std::int64_t max_rhs, const char* taker) {
+  const auto check = [&](const auto& v, const char* name) {
+    SPTRSV_EXPECTS(v.columns >= 0, errc::size_mismatch,
+                   std::string(name) + " has a negative number of columns");
+    check_space<Executor>(v.data, has_rows && v.columns > 0 ? 1 : 0, name, taker);
+  };
+  check(b, "b");
+  check(x, "x");
+  SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
+                 "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
+  SPTRSV_EXPECTS(x.columns <= max_rhs, errc::too_many_rhs,
+                 std::to_string(x.columns) + " right-hand sides exceed max_rhs = " + std::to_string(max_rhs));
+  return has_rows && x.columns > 0;
 }
 
 /// Checks the strides of an operand that has elements. `repeats`: whether strides may be 0.
@@ -142,13 +149,14 @@ void check_elements(const dense_view<T>& v, const char* name, bool repeats) {
 template <class Executor, class B, class X>
 bool check_operands(const dense_view<B>& b, const dense_view<X>& x, std::int64_t rows, std::int64_t max_rhs,
                     const char* taker, bool repeats = false) {
-  check_operand<Executor>(b, rows, "b", taker);
-  check_operand<Executor>(x, rows, "x", taker);
-  SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
-                 "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
-  SPTRSV_EXPECTS(x.columns <= max_rhs, errc::too_many_rhs,
-                 std::to_string(x.columns) + " right-hand sides exceed max_rhs = " + std::to_string(max_rhs));
-  if (rows == 0 || x.columns == 0) {
+  const auto check_rows = [&](std::int64_t given, const char* name) {
+    SPTRSV_EXPECTS(given == rows, errc::size_mismatch,
+                   std::string(name) + " has " + std::to_string(given) + " rows, the system has " +
+                       std::to_string(rows));
+  };
+  check_rows(b.rows, "b");
+  check_rows(x.rows, "x");
+  if (!check_columns<Executor>(b, x, rows > 0, max_rhs, taker)) {
     return false;
   }
   check_elements(b, "b", true);

@@ -5,10 +5,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/error.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
@@ -17,7 +19,7 @@ namespace sptrsv::SPTRSV_ABI::detail {
 ///
 ///   engine(const Policy&, const valued_pattern<Scalar, Index, Offset>&, const triangle_form&, max_rhs,
 ///          executor, resource);  // most engines take a pattern_view: they do not plan by values
-///   engine(const Policy&, const valued_panels<Scalar, Index, Offset>&, ...);  // optional
+///   engine(const Policy&, const valued<Scalar, panel_pattern<Index, Offset>>&, ...);  // optional
 ///   engine(const engine&, op, executor, resource);  // optional; for solver::transposed
 ///   class both_triangles;  // optional, with begin_both() and a constructor: see the engine of dataflow
 ///   void update_values(const Scalar* values, executor);
@@ -65,6 +67,29 @@ inline std::uint64_t next_solver_number() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
 }
+
+/// The last call of one kind on an object. If it ends by an exception, some of its work may be enqueued and
+/// the rest is missing.
+class whole_call {
+ public:
+  /// Calls `enqueue`.
+  template <class Enqueue>
+  void run(const Enqueue& enqueue) {
+    is_whole_ = false;
+    enqueue();
+    is_whole_ = true;
+  }
+
+  [[nodiscard]] bool is_whole() const { return is_whole_; }
+  /// Throws errc::invalid_argument if the last call has failed. `what`: its name. `remedy`: what to do.
+  void expect_whole(const char* what, const char* remedy) const {
+    SPTRSV_EXPECTS(is_whole_, errc::invalid_argument,
+                   std::string("the last ") + what + " failed before all its work was enqueued: " + remedy);
+  }
+
+ private:
+  bool is_whole_ = true;
+};
 
 /// Keeps alive what an engine shares with another one.
 struct shared_owner {

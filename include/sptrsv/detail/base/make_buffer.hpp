@@ -17,6 +17,14 @@ buffer<T> make_buffer(std::int64_t count, const Executor& on, memory_resource& r
   return buffer<T>(at(count), resource, on.stream());
 }
 
+/// The same with all bytes zero.
+template <class T, class Executor>
+buffer<T> make_zeros(std::int64_t count, const Executor& on, memory_resource& resource) {
+  auto made = make_buffer<T>(count, on, resource);
+  on.fill_bytes(made.data(), 0, made.bytes());
+  return made;
+}
+
 /// Returns a copy, in the memory of the executor, of `count` elements in host memory.
 template <class T, class Executor>
 buffer<T> upload_array(const T* host, std::int64_t count, const Executor& on, memory_resource& resource) {
@@ -39,6 +47,19 @@ std::vector<T> download_array(const T* device, std::int64_t count, const Executo
 template <class T, class Executor>
 std::vector<T> download_array(const buffer<T>& device, const Executor& on) {
   return download_array(device.data(), static_cast<std::int64_t>(device.size()), on);
+}
+
+/// Returns the value at an address in the memory of the executor. Synchronises.
+template <class T, class Executor>
+T download_value(const T* device, const Executor& on) {
+  T value{};
+  on.download(&value, device, sizeof(value));
+  return value;
+}
+/// Returns the last element. Synchronises.
+template <class T, class Executor>
+T last_of(const buffer<T>& values, const Executor& on) {
+  return download_value(values.data() + values.size() - 1, on);
 }
 
 /// Returns a copy of the vector in device memory. The vector stays as it is until a call synchronises.

@@ -2,8 +2,8 @@
 // Lists of vertices: the edges of a graph.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
@@ -27,14 +27,28 @@ template <class Index, class Offset = std::int64_t, class Visit>
 vertex_lists<Index, Offset> lists_of(std::int64_t size, const Visit& visit) {
   vertex_lists<Index, Offset> made;
   made.offsets.assign(at(size) + 1, Offset{0});
-  visit([&](Index v, Index) { ++made.offsets[at(v) + 1]; });
-  for (std::size_t v = 1; v < made.offsets.size(); ++v) {
-    made.offsets[v] += made.offsets[v - 1];
-  }
+  visit([&](auto v, Index) { ++made.offsets[at(v) + 1]; });
+  std::partial_sum(made.offsets.begin(), made.offsets.end(), made.offsets.begin());
   made.vertices.resize(at(made.offsets.back()));
   std::vector<Offset> next(made.offsets.begin(), made.offsets.end() - 1);
-  visit([&](Index v, Index element) { made.vertices[at(next[at(v)]++)] = element; });
+  visit([&](auto v, Index element) { made.vertices[at(next[at(v)]++)] = element; });
   return made;
+}
+
+/// Returns the entries of a stored matrix off the diagonal for which is_used(major, minor) is true, and their
+/// reverses: the edges of an undirected graph, in which an edge may be twice.
+template <class Index, class Offset, class Pattern, class IsUsed>
+vertex_lists<Index, Offset> undirected_edges(const Pattern& a, const IsUsed& is_used) {
+  return lists_of<Index, Offset>(a.size, [&](const auto& add) {
+    for (std::int64_t m = 0; m < a.size; ++m) {
+      for (auto e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
+        if (a.indices[e] != m && is_used(m, a.indices[e])) {
+          add(static_cast<Index>(m), a.indices[e]);
+          add(a.indices[e], static_cast<Index>(m));
+        }
+      }
+    }
+  });
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

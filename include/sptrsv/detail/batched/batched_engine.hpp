@@ -50,7 +50,7 @@ class engine {
   /// Checks and analyses the pattern. Synchronises.
   engine(const pattern_view<Index, Offset>& a, const triangle_form& form, const batch_options& batch,
          const Executor& on, memory_resource& resource)
-      : form_(form), systems_(batch.systems), size_(a.size) {
+      : systems_(batch.systems), size_(a.size) {
     const std::size_t shared_limit = on.shared_limit();
     SPTRSV_EXPECTS(size_ <= max_rows && at(size_) * sizeof(Scalar) <= shared_limit, errc::unsupported,
                    too_large(shared_limit));
@@ -61,67 +61,63 @@ class engine {
     levels_ = levels.count();
     longest_row_ = t.longest_row();
     entries_ = static_cast<std::int64_t>(t.columns.size() + t.diagonal_sources.size());
-    const plan<Offset> made = make_plan(
-        std::move(levels), t, {systems_, batch.lanes, batch.together, sizeof(Scalar), shared_limit});
+    const plan<Offset> made = make_plan(std::move(levels), t, {batch, sizeof(Scalar), shared_limit});
     SPTRSV_EXPECTS(made.lanes != 0, errc::unsupported, too_large(shared_limit));
-    slots_ = static_cast<std::int64_t>(made.sources.size());
-    SPTRSV_EXPECTS(slots_ <= INT32_MAX, errc::unsupported,
-                   std::to_string(slots_) + " entries in a system of a batch exceed 2^31 - 1");
+    const auto slots = static_cast<std::int64_t>(made.sources.size());
+    SPTRSV_EXPECTS(slots <= INT32_MAX, errc::unsupported,
+                   std::to_string(slots) + " entries in a system of a batch exceed 2^31 - 1");
     constexpr auto aligned = static_cast<std::int64_t>(stream_align / sizeof(Scalar));
-    stream_slots_ = simt::ceil_div(slots_, aligned) * aligned;
+    const std::int64_t stream_slots = simt::ceil_div(slots, aligned) * aligned;
     lanes_ = made.lanes;
     group_systems_ = made.group_systems;
-    steps_ = made.steps;
-    lane_steps_ = upload(made.lane_steps, on, resource);
-    rows_ = upload(made.rows, on, resource);
-    sources_ = upload(made.sources, on, resource);
-    values_ = make_buffer<Scalar>(checked_product(groups() * group_systems_, stream_slots_), on, resource);
-    pivots_ = make_buffer<Scalar>(form.unit ? 0 : checked_product(systems_, size_), on, resource);
-    first_nonfinite_ = make_buffer<std::uint32_t>(systems_, on, resource);
-    scratch_ = make_buffer<std::int64_t>(1, on, resource);
-    on.fill_bytes(first_nonfinite_.data(), 0xff, first_nonfinite_.bytes());
+    const std::int64_t values = checked_product(groups() * group_systems_, stream_slots);
+    const std::int64_t pivots = form.unit ? 0 : checked_product(systems_, size_);
+    to_pack_ = {nullptr,
+                0,
+                systems_,
+                size_,
+                slots,
+                stream_slots,
+                simt::block_count(stream_slots, pack_agent<Scalar, Offset, 1>::block_slots),
+                form.conjugated,
+                arrays_.add(made.sources, on, resource),
+                arrays_.add(made.rows, on, resource),
+                arrays_.make<Scalar>(values, on, resource),
+                arrays_.make<Scalar>(pivots, on, resource)};
+    to_solve_.systems = systems_;
+    to_solve_.size = static_cast<std::int32_t>(size_);
+    to_solve_.steps = static_cast<std::int32_t>(made.steps);
+    to_solve_.reversed = form.reversed;
+    to_solve_.unit = form.unit;
+    to_solve_.shared_bytes = static_cast<std::int32_t>(bytes_of_group());
+    to_solve_.stream_slots = stream_slots;
+    to_solve_.lane_steps = arrays_.add(made.lane_steps, on, resource);
+    to_solve_.values = to_pack_.values;
+    to_solve_.pivots = to_pack_.pivots;
+    to_solve_.first_nonfinite = arrays_.make<std::uint32_t>(systems_, on, resource);
+    scratch_ = arrays_.make<std::int64_t>(1, on, resource);
+    on.fill_bytes(to_solve_.first_nonfinite, 0xff, at(systems_) * sizeof(std::uint32_t));
   }
 
   /// Enqueues the copy of the values.
   void update_values(const Scalar* values, std::int64_t stride, const Executor& on) {
-    if (systems_ == 0 || stream_slots_ == 0) {
+    if (systems_ == 0 || to_pack_.stream_slots == 0) {
       return;
     }
+    pack_params<Scalar, Offset> p = to_pack_;
+    p.stored = values;
+    p.stored_stride = stride;
     with_one_of<1, most_systems>(group_systems_, [&](auto systems) {
-      using pack = pack_agent<Scalar, Offset, decltype(systems)::value>;
-      typename pack::params p{};
-      p.stored = values;
-      p.stored_stride = stride;
-      p.systems = systems_;
-      p.size = size_;
-      p.slots = slots_;
-      p.stream_slots = stream_slots_;
-      p.blocks_of_group = simt::block_count(stream_slots_, pack::block_slots);
-      p.conjugated = form_.conjugated;
-      p.sources = sources_.data();
-      p.rows = rows_.data();
-      p.values = reinterpret_cast<system_pack<Scalar, decltype(systems)::value>*>(values_.data());
-      p.pivots = pivots_.data();
-      on.template launch<pack>(simt::block_count(checked_product(groups(), p.blocks_of_group), 1), p);
+      on.template launch<pack_agent<Scalar, Offset, decltype(systems)::value>>(
+          simt::block_count(checked_product(groups(), p.blocks_of_group), 1), p);
     });
   }
 
   /// Enqueues the solve of all systems. There are systems, rows and right-hand sides.
   void solve(Scalar alpha, const operand<const Scalar>& b, const operand<Scalar>& x,
              std::int64_t right_hand_sides, const Executor& on) const {
-    solve_params<Scalar> p{};
-    p.systems = systems_;
+    solve_params<Scalar> p = to_solve_;
     p.right_hand_sides = right_hand_sides;
-    p.size = static_cast<std::int32_t>(size_);
-    p.steps = static_cast<std::int32_t>(steps_);
-    p.reversed = form_.reversed;
-    p.unit = form_.unit;
-    p.shared_bytes = static_cast<std::int32_t>(bytes_of_group());
-    p.stream_slots = stream_slots_;
-    p.lane_steps = lane_steps_.data();
-    p.values = values_.data();
-    p.pivots = pivots_.data();
-    p.first_nonfinite = first_nonfinite_.data();
     p.alpha = alpha;
     p.b = b;
     p.x = x;
@@ -138,19 +134,19 @@ class engine {
   /// Returns the first fault of the last solve. Synchronises.
   [[nodiscard]] fault first_fault(const Executor& on) const {
     std::int64_t left = 0;
-    on.fill_bytes(scratch_.data(), 0, sizeof(left));
-    simt::find_largest(on, systems_, systems_from_fault{first_nonfinite_.data(), systems_}, scratch_.data());
-    on.download(&left, scratch_.data(), sizeof(left));
+    on.fill_bytes(scratch_, 0, sizeof(left));
+    simt::find_largest(on, systems_, systems_from_fault{to_solve_.first_nonfinite, systems_}, scratch_);
+    on.download(&left, scratch_, sizeof(left));
     if (left == 0) {
       return {};
     }
     const std::int64_t system = systems_ - left;
     std::uint32_t index = 0;
-    on.download(&index, first_nonfinite_.data() + system, sizeof(index));
+    on.download(&index, to_solve_.first_nonfinite + system, sizeof(index));
     bool zero_pivot = false;
-    if (!form_.unit) {
+    if (!to_solve_.unit) {
       Scalar pivot{};
-      on.download(&pivot, pivots_.data() + system * size_ + index, sizeof(pivot));
+      on.download(&pivot, to_solve_.pivots + system * size_ + index, sizeof(pivot));
       zero_pivot = pivot == Scalar{};
     }
     return {system, index, zero_pivot};
@@ -159,17 +155,17 @@ class engine {
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
     info.kernels.resize(1);
-    info.kernels[0].text =
-        std::to_string(lanes_) + " lanes for " + (group_systems_ == 1 ? "each system, " : "two systems, ") +
-        std::to_string(steps_) + " steps, " + std::to_string(bytes_of_group()) + " bytes of shared memory";
+    info.kernels[0].text = std::to_string(lanes_) + " lanes for " +
+                           (group_systems_ == 1 ? "each system, " : "two systems, ") +
+                           std::to_string(to_solve_.steps) + " steps, " + std::to_string(bytes_of_group()) +
+                           " bytes of shared memory";
     info.kernels[0].levels = levels_;
     info.kernels[0].warps = simt::ceil_div(groups() * lanes_, std::int64_t{32});
     info.entries = entries_;
     info.levels = levels_;
     info.levels_solved = levels_;
     info.longest_row = longest_row_;
-    info.solver_bytes = lane_steps_.bytes() + rows_.bytes() + sources_.bytes() + values_.bytes() +
-                        pivots_.bytes() + first_nonfinite_.bytes() + scratch_.bytes();
+    info.solver_bytes = arrays_.bytes();
   }
 
  private:
@@ -184,24 +180,17 @@ class engine {
     return shared_bytes(lanes_, size_, at(group_systems_) * sizeof(Scalar));
   }
 
-  triangle_form form_;
   std::int64_t systems_;
   std::int64_t size_;
   std::int64_t levels_ = 0;
   std::int64_t longest_row_ = 0;
   std::int64_t entries_ = 0;  ///< with the diagonal unless it is unit
-  std::int64_t slots_ = 0;
-  std::int64_t stream_slots_ = 0;
-  int lanes_ = 0;          ///< of a group
-  int group_systems_ = 1;  ///< systems of a group
-  std::int64_t steps_ = 0;
-  buffer<lane_step> lane_steps_;
-  buffer<std::uint16_t> rows_;
-  buffer<Offset> sources_;
-  buffer<Scalar> values_;
-  buffer<Scalar> pivots_;
-  buffer<std::uint32_t> first_nonfinite_;  ///< by system
-  buffer<std::int64_t> scratch_;           ///< of first_fault()
+  int lanes_ = 0;             ///< of a group
+  int group_systems_ = 1;     ///< systems of a group
+  device_arrays arrays_;
+  pack_params<Scalar, Offset> to_pack_{};  ///< without the values of the stored matrices
+  solve_params<Scalar> to_solve_{};        ///< without the operands
+  std::int64_t* scratch_ = nullptr;        ///< of first_fault()
 };
 
 /// The engine on the host, which solves one system after the other.

@@ -216,11 +216,9 @@ class plan_writer {
   plan<Offset>& to_;
 };
 
-/// The properties of a batch and of the GPU that the plan depends on.
+/// The batch and the properties of the GPU that the plan depends on.
 struct plan_request {
-  std::int64_t systems;
-  int lanes;                 ///< of a group: 4, 8, 16 or 32; 0: the plan chooses
-  int group_systems;         ///< systems of a group: 1 or 2; 0: the plan chooses
+  batch_options batch;
   std::size_t scalar_bytes;  ///< size of a value
   std::size_t shared_limit;  ///< shared memory of a block, and about that of an SM
 };
@@ -243,7 +241,7 @@ inline double time_of(const std::vector<slice>& slices, std::int64_t rows, int l
   const double latency = 2000 + 30 * passes + (group_systems > 1 ? 1.25 : 1) * (550 * steps + 33 * shifts);
   const double issue = 23 * passes + (group_systems > 1 ? 1.2 : 1) * (21 * steps + 3.5 * shifts);
 
-  const double groups = std::ceil(static_cast<double>(request.systems) / group_systems);
+  const double groups = std::ceil(static_cast<double>(request.batch.systems) / group_systems);
   const double warps = groups * lanes / 32 / processors;  // for each SM
   // Registers and shared memory limit the blocks on an SM. `words`: registers of a value of all systems of a
   // group.
@@ -266,13 +264,13 @@ plan<Offset> make_plan(host_levels<Index> levels, const host_triangle<Index, Off
   double best_time = 0;
   sort_levels_by_length(levels, t);
   for (const int lanes : {32, 16, 8, 4}) {
-    if (request.lanes != 0 && request.lanes != lanes) {
+    if (request.batch.lanes != 0 && request.batch.lanes != lanes) {
       continue;
     }
     std::vector<slice> of_lanes = cut(levels, t, lanes);
     for (int systems = 1; systems <= max_group_systems(request.scalar_bytes); ++systems) {
       const std::size_t row_bytes = at(systems) * request.scalar_bytes;
-      if ((request.group_systems != 0 && request.group_systems != systems) ||
+      if ((request.batch.together != 0 && request.batch.together != systems) ||
           at(32 / lanes) * shared_bytes(lanes, t.size(), row_bytes) > request.shared_limit) {
         continue;
       }

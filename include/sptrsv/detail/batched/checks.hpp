@@ -54,18 +54,6 @@ inline std::int64_t check_values(std::size_t given, std::int64_t systems, std::i
   return needed;
 }
 
-template <class T>
-void check_operand(const batch_view<T>& v, const batch_shape& of, const char* name) {
-  SPTRSV_EXPECTS(v.systems == of.systems && v.rows == of.rows, errc::size_mismatch,
-                 std::string(name) + " has " + std::to_string(v.systems) + " systems of " +
-                     std::to_string(v.rows) + " rows, the batch has " + std::to_string(of.systems) + " of " +
-                     std::to_string(of.rows));
-  SPTRSV_EXPECTS(v.columns >= 0, errc::size_mismatch,
-                 std::string(name) + " has a negative number of columns");
-  SPTRSV_EXPECTS(v.data != nullptr || v.rows == 0 || v.columns == 0 || v.systems == 0, errc::invalid_argument,
-                 std::string(name) + " is a null pointer");
-}
-
 /// Checks the strides of an operand that has elements. `repeats`: whether strides may be 0.
 template <class T>
 void check_elements(const batch_view<T>& v, const char* name, bool repeats) {
@@ -100,16 +88,18 @@ void check_elements(const batch_view<T>& v, const char* name, bool repeats) {
 }
 
 /// Checks the operands of a solve. Returns whether they have elements.
-template <class T>
-bool check_operands(const batch_view<const T>& b, const batch_view<T>& x, const batch_shape& of) {
-  check_operand(b, of, "b");
-  check_operand(x, of, "x");
-  SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
-                 "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
-  SPTRSV_EXPECTS(
-      x.columns <= of.max_rhs, errc::too_many_rhs,
-      std::to_string(x.columns) + " right-hand sides exceed max_rhs = " + std::to_string(of.max_rhs));
-  if (of.systems == 0 || of.rows == 0 || x.columns == 0) {
+template <class Executor, class T>
+bool check_operands(const batch_view<const T>& b, const batch_view<T>& x, const batch_shape& of,
+                    const char* taker) {
+  const auto check_size = [&](const auto& v, const char* name) {
+    SPTRSV_EXPECTS(v.systems == of.systems && v.rows == of.rows, errc::size_mismatch,
+                   std::string(name) + " has " + std::to_string(v.systems) + " systems of " +
+                       std::to_string(v.rows) + " rows, the batch has " + std::to_string(of.systems) +
+                       " of " + std::to_string(of.rows));
+  };
+  check_size(b, "b");
+  check_size(x, "x");
+  if (!check_columns<Executor>(b, x, of.systems > 0 && of.rows > 0, of.max_rhs, taker)) {
     return false;
   }
   check_elements(b, "b", true);

@@ -127,8 +127,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
     if (!policy_.watch && scratch.last_x.columns > 0) {
       find_nonfinite(scratch, on);
     }
-    std::int64_t bad = 0;
-    on.download(&bad, scratch.first_nonfinite.data(), sizeof(bad));
+    const std::int64_t bad = download_value(scratch.first_nonfinite.data(), on);
     return bad == cusparse::all_finite ? -1 : bad;
   }
 
@@ -138,11 +137,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
     }
     const std::int64_t entry = system_.find_diagonal(
         form_.reversed ? system_.size - 1 - substitution_index : substitution_index, on);
-    Scalar pivot{};
-    if (entry >= 0) {
-      on.download(&pivot, values_.data() + entry, sizeof(pivot));
-    }
-    return pivot == Scalar{};
+    return entry < 0 || download_value(values_.data() + entry, on) == Scalar{};
   }
 
   void describe(solver_info& info, const cuda_executor& on) const {

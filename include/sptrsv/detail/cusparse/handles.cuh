@@ -6,7 +6,6 @@
 #include <cusparse.h>
 
 #include <string>
-#include <utility>
 
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/cuda_check.cuh"
@@ -47,29 +46,6 @@ inline void check(cusparseStatus_t status, const char* call, const std::string& 
                         (subject.empty() ? "" : " for " + subject) + ": " + cusparseGetErrorName(status) +
                         ", " + cusparseGetErrorString(status));
 }
-
-/// Owns a descriptor or a handle. Empty until cuSPARSE has written to address(); move-only.
-template <class Descriptor, auto Destroy>
-class owned {
- public:
-  owned() noexcept = default;
-  owned(owned&& other) noexcept : descriptor_(std::exchange(other.descriptor_, nullptr)) {}
-  owned& operator=(owned&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  ~owned() {
-    if (descriptor_ != nullptr) {
-      static_cast<void>(Destroy(descriptor_));
-    }
-  }
-
-  [[nodiscard]] Descriptor get() const noexcept { return descriptor_; }
-  [[nodiscard]] Descriptor* address() noexcept { return &descriptor_; }
-
- private:
-  Descriptor descriptor_ = nullptr;
-};
 
 using library_handle = owned<cusparseHandle_t, &cusparseDestroy>;
 using sparse_matrix = owned<cusparseSpMatDescr_t, &cusparseDestroySpMat>;

@@ -84,7 +84,7 @@ class engine {
         std::visit([&](const auto& p) { prepare_kernels<std::decay_t<decltype(p)>>(on); }, plan_->start);
       });
       const std::size_t before = cuts.size();
-      for (const auto& of_pe : gather(team_, take_values(part.values, on))) {
+      for (const auto& of_pe : gather(team_, update_values(part.values, on))) {
         cuts.insert(cuts.end(), of_pe.begin(), of_pe.end());
       }
       std::sort(cuts.begin(), cuts.end());
@@ -93,8 +93,15 @@ class engine {
     plan_->nodes.end_analysis();
   }
 
-  /// Takes new values of the entries that this PE has handed in. Collective. Synchronises.
-  void update_values(const Scalar* values, const Executor& on) { take_values(values, on); }
+  /// Takes new values of the entries that this PE has handed in. Returns the columns before which supernodes
+  /// of this PE that grow too much are to be cut. Collective. Synchronises.
+  std::vector<std::int64_t> update_values(const Scalar* values, const Executor& on) {
+    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.of, policy_.max_growth, on,
+                         resource_);
+    auto [cuts, first] = plan_->values.find_grown(plan_->whole, plan_->local, policy_.max_growth, on);
+    first_grown_ = smallest_of_all(team_, first);
+    return cuts;
+  }
 
   /// Solves for the rows that this PE has handed in. Collective: every PE enqueues its solves in the same
   /// order, with the same number of right-hand sides and alpha.
@@ -105,10 +112,12 @@ class engine {
   /// Returns what the last solve met. Collective. Synchronises.
   [[nodiscard]] solve_status status(const Executor& on) const {
     gather(team_, std::vector<char>{});  // all have enqueued their solves before one waits for its GPU
-    pe_state state;
-    on.download(&state, plan_->state.data(), sizeof(state));
+    const pe_state state = download_value(plan_->state.data(), on);
     const std::int64_t first = smallest_of_all(team_, state.first_nonfinite[calls_ % 2]);
     const bool is_zero = largest_of_all(team_, plan_->values.is_zero_pivot(first) ? 1 : 0) != 0;
+    const auto row_of = [&](std::int64_t index) {
+      return part_.form.stored_major(part_.map.size, index, index);
+    };
     if (first != all_finite) {
       return {is_zero ? solve_status::kind::zero_pivot : solve_status::kind::non_finite, row_of(first)};
     }
@@ -221,16 +230,6 @@ class engine {
     }
   }
 
-  /// Takes values. Returns the columns before which supernodes of this PE that grow too much are to be cut.
-  /// Collective. Synchronises.
-  std::vector<std::int64_t> take_values(const Scalar* values, const Executor& on) {
-    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.of, policy_.max_growth, on,
-                         resource_);
-    auto [cuts, first] = plan_->values.find_grown(plan_->whole, plan_->local, policy_.max_growth, on);
-    first_grown_ = smallest_of_all(team_, first);
-    return cuts;
-  }
-
   template <class Agent, class Params>
   void launch(Params p, const Executor& on) {
     const auto bytes = static_cast<std::size_t>(space_.bytes());
@@ -267,10 +266,6 @@ class engine {
     used_rhs_ = p.x.columns;
     // A block that stays draws a ticket after the last task, which says that none is left.
     tickets_ += static_cast<unsigned long long>(p.stays ? tasks + blocks : tasks);
-  }
-
-  [[nodiscard]] std::int64_t row_of(std::int64_t substitution_index) const {
-    return part_.form.reversed ? part_.map.size - 1 - substitution_index : substitution_index;
   }
 
   Team& team_;

@@ -96,8 +96,7 @@ std::vector<std::int64_t> check_together(Team& team, const Check& check) {
   struct finding {
     bool found;
     errc code;
-    bool has_row;
-    std::int64_t row;
+    std::optional<std::int64_t> row;
     std::int64_t returned;
     char text[400];
   };
@@ -111,8 +110,7 @@ std::vector<std::int64_t> check_together(Team& team, const Check& check) {
   } catch (const error& e) {
     mine.found = true;
     mine.code = e.code();
-    mine.has_row = e.row().has_value();
-    mine.row = e.row().value_or(0);
+    mine.row = e.row();
     std::strncpy(mine.text, e.what(), sizeof(mine.text) - 1);
   }
   const auto all = gather_one(team, mine);
@@ -120,8 +118,7 @@ std::vector<std::int64_t> check_together(Team& team, const Check& check) {
   for (std::size_t r = 0; r < all.size(); ++r) {
     const finding& f = all[r];
     if (f.found) {
-      throw error(f.code, "PE " + std::to_string(r) + ": " + f.text,
-                  f.has_row ? std::optional<std::int64_t>(f.row) : std::nullopt);
+      throw error(f.code, "PE " + std::to_string(r) + ": " + f.text, f.row);
     }
     returned.push_back(f.returned);
   }

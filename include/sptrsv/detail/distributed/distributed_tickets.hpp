@@ -142,15 +142,11 @@ class ticket_walk {
         }
         break;
       case task_kind::whole:
-        if (backward_) {
-          add_columns(0, node.first, node.first + node.columns);
-        } else {
-          add_rows(0, node, t.begin, t.end);
-        }
-        break;
       case task_kind::tile:
-        if (!backward_) {  // backward, a tile has partial sums only
+        if (!backward_) {
           add_rows(0, node, t.begin, t.end);
+        } else if (t.kind == task_kind::whole) {  // a tile has partial sums only
+          add_columns(0, node.first, node.first + node.columns);
         }
         break;
       case task_kind::last_strip:

@@ -75,9 +75,10 @@ class local_maker {
     list_rows();
     find_descendants();
     for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
-      const std::int64_t above = of_.tree.rows(s) > 0 ? made_.here[at(of_.parent(s))] : Index{-1};
-      if (above >= 0 && (owners_.solver[at(s)] != rank_ || owners_.is_divided(s))) {
-        made_.apart[at(above)] = 1;
+      const std::int64_t above = of_.parent(s);
+      if (above >= 0 && made_.here[at(above)] >= 0 &&
+          (owners_.solver[at(s)] != rank_ || owners_.is_divided(s))) {
+        made_.apart[at(made_.here[at(above)])] = 1;
       }
     }
     return std::move(made_);
@@ -103,7 +104,6 @@ class local_maker {
         }
       }
     }
-    made_.tree.first.push_back(0);
     for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
       begin_.push_back(static_cast<Index>(made_.columns.size()));
       const bool solves = owners_.solver[at(s)] == rank_;
@@ -127,8 +127,9 @@ class local_maker {
   }
   /// Adds a supernode with the columns that have been added last; `s` < 0: a ghost.
   void add(std::int64_t s, bool solves) {
+    const auto end = static_cast<Index>(made_.columns.size());
+    supernodes_.push_back({static_cast<Index>(made_.supernode_of.size()), end, 0, -1});
     made_.supernode_of.resize(made_.columns.size(), static_cast<Index>(made_.whole.size()));
-    made_.tree.first.push_back(static_cast<Index>(made_.columns.size()));
     made_.whole.push_back(static_cast<Index>(s));
     made_.is_share.push_back(s >= 0 && !solves ? 1 : 0);
     made_.apart.push_back(s < 0 || owners_.is_divided(s) ? 1 : 0);
@@ -155,29 +156,22 @@ class local_maker {
   }
 
   void list_rows() {
-    auto& tree = made_.tree;
-    tree.is_nested = of_.tree.is_nested;
-    tree.rows_begin.push_back(0);
-    tree.panel_begin.push_back(0);
-    for (std::size_t s = 0; s < made_.whole.size(); ++s) {
+    for (std::size_t s = 0; s < supernodes_.size(); ++s) {
       const std::int64_t whole = made_.whole[s];
       const auto begin = made_.rows.size();
-      const std::int64_t columns = tree.first[s + 1] - tree.first[s];
-      std::int64_t in_range = 0;
+      supernodal::cut_supernode<Index>& node = supernodes_[s];
       for (std::int64_t t = 0; whole >= 0 && t < of_.tree.rows(whole); ++t) {
         const std::int64_t row = of_.row(whole, t);
         if (is_own_row(whole, row)) {
           made_.rows.push_back(made_.local[at(row)]);
-          in_range += row < of_.range_end(whole) ? 1 : 0;
+          node.range_end = static_cast<Index>(node.range_end + (row < of_.range_end(whole) ? 1 : 0));
         }
       }
-      const auto rows = static_cast<std::int64_t>(made_.rows.size() - begin);
-      tree.range_end.push_back(static_cast<Index>(tree.first[s + 1] + in_range));
-      tree.rows_begin.push_back(static_cast<std::int64_t>(made_.rows.size()));
-      tree.panel_begin.push_back(tree.panel_begin.back() +
-                                 (whole >= 0 ? supernodal::panel_row(columns + rows, columns) : 0));
-      tree.parent.push_back(rows == 0 ? Index{-1} : made_.supernode_of[at(made_.rows[begin])]);
+      node.rows = static_cast<Index>(made_.rows.size() - begin);
+      node.parent = node.rows == 0 ? Index{-1} : made_.supernode_of[at(made_.rows[begin])];
     }
+    made_.tree =
+        supernodal::tree_of(supernodes_, static_cast<std::int64_t>(made_.columns.size()), of_.tree.is_nested);
   }
 
   void find_descendants() {
@@ -196,6 +190,7 @@ class local_maker {
   pe_tree tree_;
   int rank_;
   std::vector<Index> begin_;  ///< by supernode of C: where its columns begin here
+  std::vector<supernodal::cut_supernode<Index>> supernodes_;  ///< of this PE
   local_structure<Index> made_;
 };
 

@@ -21,17 +21,15 @@ namespace sptrsv::SPTRSV_ABI::detail::distributed {
 template <class Index, class Executor>
 supernodal::supernode_arrays<Index> upload_supernodes(const local_structure<Index>& of, const Executor& on,
                                                       memory_resource& resource) {
-  supernodal::supernode_arrays<Index> made;
-  const auto add = [&](const auto& from) { return made.add(from, on, resource); };
+  auto made = supernodal::upload_tree(of.tree, on, resource).nodes;
+  made.of.rows = made.add(of.rows, on, resource);
+  made.of.first_descendant = made.add(of.first_descendant, on, resource);
   made.supernode_of = upload(of.supernode_of, on, resource);
-  made.of = {of.tree.count(),          add(of.tree.first),       add(of.tree.range_end),
-             add(of.tree.rows_begin),  add(of.tree.panel_begin), add(of.rows),
-             made.supernode_of.data(), add(of.first_descendant)};
+  made.of.supernode_of = made.supernode_of.data();
   return made;
 }
 
-/// Finds where the entries of panels are stored. The entries of a row come one after the other, and those of
-/// a supernode, too: what was found for the last one says most of the next one.
+/// Finds where the entries of panels are stored. Those of a row and a panel come one after the other.
 template <class Index, class Offset>
 class place_finder {
  public:
@@ -41,38 +39,25 @@ class place_finder {
                const std::vector<Offset>& first, std::vector<std::pair<std::int64_t, std::int64_t>>& pivots)
       : of_(of), local_(local), first_(first), pivots_(pivots), in_list_(at(local.tree.count()), 0) {}
 
-  /// Returns the supernode of C of a column.
-  std::int64_t supernode_at(Index column) {
-    if (column < of_.first(at_hand_) || column >= of_.first(at_hand_ + 1)) {
-      at_hand_ = of_.supernode_at(column);
-    }
-    return at_hand_;
-  }
   /// Returns where an entry is stored.
   Offset find(Index row, Index column) {
-    const std::int64_t s = supernode_at(column);
-    const bool is_same_list = s == last_supernode_ && row == last_row_;
-    const std::int64_t here = local_.here[at(s)];
-    if (is_same_list && column == last_column_ + 1) {
-      place_ += of_.tree.columns(s) - (last_column_ - of_.first(s)) + local_.tree.rows(here) - 1;
-    } else {
-      std::int64_t in_panel = row - of_.first(s);
+    const std::int64_t s = of_.supernode_at(column);
+    if (s != supernode_ || row != row_) {
+      supernode_ = s;
+      row_ = row;
+      in_panel_ = row - of_.first(s);
       if (row >= of_.first(s + 1)) {
-        if (!is_same_list) {
-          in_list_[at(here)] = local_.find_row_near(here, local_.local[at(row)], in_list_[at(here)]);
-        }
-        in_panel = of_.tree.columns(s) + in_list_[at(here)];
+        std::int64_t& in_list = in_list_[at(local_.here[at(s)])];
+        in_list = local_.find_row_near(local_.here[at(s)], local_.local[at(row)], in_list);
+        in_panel_ = of_.tree.columns(s) + in_list;
       }
-      place_ = std::int64_t{first_[at(local_.column_here(of_, s, column))]} + in_panel -
-               (column - of_.first(s)) - 1;
     }
-    last_supernode_ = s;
-    last_row_ = row;
-    last_column_ = column;
+    const std::int64_t place = std::int64_t{first_[at(local_.column_here(of_, s, column))]} + in_panel_ -
+                               (column - of_.first(s)) - 1;
     if (row == column) {
-      pivots_.emplace_back(place_, of_.substitution_index(column));
+      pivots_.emplace_back(place, of_.substitution_index(column));
     }
-    return static_cast<Offset>(place_);
+    return static_cast<Offset>(place);
   }
 
  private:
@@ -81,12 +66,9 @@ class place_finder {
   const std::vector<Offset>& first_;
   std::vector<std::pair<std::int64_t, std::int64_t>>& pivots_;
   std::vector<std::int64_t> in_list_;  ///< by supernode here: where its last row stood in its list
-  std::int64_t at_hand_ = 0;           ///< the last supernode that was looked up
-  // The place of the last entry:
-  std::int64_t last_supernode_ = -1;
-  Index last_row_ = -1;
-  Index last_column_ = -1;
-  std::int64_t place_ = 0;
+  std::int64_t supernode_ = -1;        ///< of the last entry, as the following
+  Index row_ = -1;
+  std::int64_t in_panel_ = 0;
 };
 
 /// Owns the panels of a PE. The host has their entries column by column, each with its diagonal entry, as a
@@ -98,14 +80,16 @@ class local_values {
  public:
   /// Tells the PE that has the row of the panel of each entry where the entry stands. PEs that share a panel
   /// all have its diagonal block. `for_entries(use)` calls use(row, column, e) for the entries of this PE, e
-  /// being an index among its values. Collective.
+  /// being an index among its values. `nodes`: the supernodes of `local` in device memory. Collective.
   template <class Team, class ForEntries>
   local_values(Team& team, const structure<Index>& of, const panel_owners& owners,
-               const local_structure<Index>& local, const ForEntries& for_entries, bool unit,
-               const Executor& on, memory_resource& resource)
+               const local_structure<Index>& local, const supernodal::supernodes<Index>& nodes,
+               const ForEntries& for_entries, bool unit, const Executor& on, memory_resource& resource)
       : unit_(unit),
         rank_(static_cast<std::size_t>(team.rank())),
-        panels_(local.tree, unit ? 0 : static_cast<std::int64_t>(local.columns.size()), on, resource) {
+        panels_(supernodal::list_parts(&local.tree, nodes, panel_values::parts, on, resource), nodes.count,
+                local.tree.first.back(), local.tree.panel_begin.back(),
+                unit ? 0 : static_cast<std::int64_t>(local.columns.size()), on, resource) {
     const std::vector<Offset> first = number_columns(local);
     check_together(team, [&] {
       SPTRSV_EXPECTS(count_ <= max_count<Offset>, errc::unsupported,
@@ -113,7 +97,8 @@ class local_values {
                          " entries, too many for the offset type of the matrix");
     });
     place_finder places(of, local, first, pivots_);
-    const auto for_pes = [&](std::int64_t s, Index row, const auto& use) {
+    const auto for_pes = [&](Index row, Index column, const auto& use) {
+      const std::int64_t s = of.supernode_at(column);
       if (!owners.is_divided(s)) {
         use(at(owners.solver[at(s)]));
       } else if (row < of.first(s + 1)) {
@@ -126,7 +111,7 @@ class local_values {
     };
     std::vector<std::int64_t> counts(at(team.size()), 0);
     for_entries([&](Index row, Index column, Offset) {
-      for_pes(places.supernode_at(column), row, [&](std::size_t pe) { ++counts[pe]; });
+      for_pes(row, column, [&](std::size_t pe) { ++counts[pe]; });
     });
     std::vector<std::vector<entry_run<Index>>> to(counts.size());
     sources_.resize(to.size());
@@ -135,7 +120,7 @@ class local_values {
       sources_[pe].reserve(at(counts[pe]));
     }
     for_entries([&](Index row, Index column, Offset e) {
-      for_pes(places.supernode_at(column), row, [&](std::size_t pe) {
+      for_pes(row, column, [&](std::size_t pe) {
         sources_[pe].push_back(e);
         append_entry(to[pe], row, column);
       });
@@ -149,7 +134,7 @@ class local_values {
                      [&](Index row, Index column) { places_[pe].push_back(places.find(row, column)); });
     }
     first_ = arrays_.add(first, on, resource);
-    make_masks(local, on, resource);
+    make_masks(local, nodes, on, resource);
   }
 
   /// Takes the values that the PEs have handed in. `values`: of this PE. Collective. Synchronises.
@@ -190,8 +175,7 @@ class local_values {
       return;
     }
     const auto device = upload(stored, on, resource);
-    panels_.update({device.data(), false, first_, nullptr, nullptr, 1}, of,
-                   {mask_words_, mask_begin_, fundamental_, of.first, of.count},
+    panels_.update({device.data(), false, first_, nullptr, nullptr, 1}, of, masks_,
                    static_cast<real_t<Scalar>>(std::min<double>(
                        max_growth, static_cast<double>(std::numeric_limits<real_t<Scalar>>::max()) / 2)),
                    -1, on);
@@ -250,25 +234,23 @@ class local_values {
 
   /// Makes masks that say that a panel has all its rows; see supernodal::row_masks. Each supernode counts as
   /// a fundamental one.
-  void make_masks(const local_structure<Index>& local, const Executor& on, memory_resource& resource) {
+  void make_masks(const local_structure<Index>& local, const supernodal::supernodes<Index>& nodes,
+                  const Executor& on, memory_resource& resource) {
     std::vector<std::uint32_t> words;
     std::vector<std::int64_t> begin{0};
     std::vector<Index> fundamental;
     for (std::int64_t s = 0; s < local.tree.count(); ++s) {
       const std::int64_t height = local.tree.columns(s) + local.tree.rows(s);
-      for (std::int64_t w = 0; w * 32 < height; ++w) {
-        if (w % 8 == 0 && w > 0) {
-          words.push_back(static_cast<std::uint32_t>(w * 32));
-        }
-        words.push_back(height - w * 32 >= 32 ? ~std::uint32_t{0}
-                                              : (std::uint32_t{1} << (height - w * 32)) - 1);
+      words.resize(words.size() + at(supernodal::mask_words(height)), ~std::uint32_t{0});
+      for (std::int64_t w = 8; w * 32 < height; w += 8) {
+        words[at(masks_.word_index(begin.back(), w) - 1)] = static_cast<std::uint32_t>(w * 32);
       }
+      words.back() >>= (32 - height % 32) % 32;
       begin.push_back(static_cast<std::int64_t>(words.size()));
       fundamental.push_back(static_cast<Index>(s));
     }
-    mask_words_ = arrays_.add(words, on, resource);
-    mask_begin_ = arrays_.add(begin, on, resource);
-    fundamental_ = arrays_.add(fundamental, on, resource);
+    const auto add = [&](const auto& from) { return arrays_.add(from, on, resource); };
+    masks_ = {add(words), add(begin), add(fundamental), nodes.first, nodes.count};
   }
 
   bool unit_;
@@ -279,13 +261,11 @@ class local_values {
   std::vector<std::vector<Offset>> places_;   ///< by PE: where its values are stored
   std::vector<std::int64_t> ghosts_;          ///< where the pivots of ghosts are stored
   std::vector<std::pair<std::int64_t, std::int64_t>>
-      pivots_;                                 ///< where a pivot is stored, substitution index
-  std::vector<std::int64_t> zero_pivots_;      ///< substitution indices
-  device_arrays arrays_;                       ///< those that follow
-  const Offset* first_ = nullptr;              ///< by column; see supernodal::stored_values
-  const std::uint32_t* mask_words_ = nullptr;  ///< these as in supernodal::row_masks
-  const std::int64_t* mask_begin_ = nullptr;
-  const Index* fundamental_ = nullptr;
+      pivots_;                             ///< where a pivot is stored, substitution index
+  std::vector<std::int64_t> zero_pivots_;  ///< substitution indices
+  device_arrays arrays_;                   ///< those that follow
+  const Offset* first_ = nullptr;          ///< by column; see supernodal::stored_values
+  supernodal::row_masks<Index> masks_{};
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::distributed

@@ -115,7 +115,7 @@ class message_planner {
                                    0);  // by supernode here: its next row in the list
     for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
       const std::int64_t rows = of_.tree.rows(s);
-      const std::int64_t parent = rows > 0 ? of_.parent(s) : -1;
+      const std::int64_t parent = of_.parent(s);
       if (rows == 0 || (of_.tree.is_nested && local_.here[at(parent)] < 0)) {
         continue;
       }
@@ -125,8 +125,7 @@ class message_planner {
         const std::int64_t above = of_.supernode_at(row);
         const int sender = owners_.of_rows(s, above);
         const std::int64_t own = sender == rank_ ? next[at(local_.here[at(s)])]++ : -1;
-        const bool in_list =
-            row >= of_.first(parent + 1) && (of_.tree.is_nested || of_.find_row(parent, row) >= 0);
+        const bool in_list = of_.has_row(parent, row);
         if ((in_list ? owners_.of_rows(parent, above) : owners_.solver[at(above)]) != rank_) {
           continue;
         }

@@ -88,8 +88,8 @@ struct pe_plan {
         forests(tasks.forests, nodes.of, static_cast<std::int64_t>(local.columns.size()), whole.backward, on,
                 resource),
         values(
-            team, whole, owners.panels, local, [&](const auto& use) { part.for_entries(rows, use); },
-            part.form.unit, on, resource),
+            team, whole, owners.panels, local, nodes.of,
+            [&](const auto& use) { part.for_entries(rows, use); }, part.form.unit, on, resource),
         state(make_buffer<pe_state>(1, on, resource)) {
     const sent_values sent =
         ticket_walk(tasks, messages, whole.backward).find(exchange_blocks, values_per_block);

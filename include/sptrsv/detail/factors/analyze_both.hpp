@@ -2,14 +2,16 @@
 // The analyses of both factors of a matrix.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "sptrsv/detail/base/peak_resource.hpp"
-#include "sptrsv/detail/factors/factors_kernels.hpp"
-#include "sptrsv/options.hpp"
+#include "sptrsv/detail/factors/factor_operations.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::factors {
@@ -20,72 +22,158 @@ inline constexpr bool begins_both = false;
 template <class Engine>
 inline constexpr bool begins_both<Engine, std::void_t<typename Engine::both_triangles>> = true;
 
-/// Memory that two analyses share; zero if they share nothing.
-struct joint_memory {
-  std::size_t peak = 0;            ///< bytes at one time, at most
-  std::size_t beside[2] = {0, 0};  ///< bytes in addition to the analysis of each solver, at most
+/// A solver, and the memory that its analysis has shared with another one.
+template <class Solver>
+struct analysed {
+  Solver solver;
+  bool has_own_values = true;   ///< false: update_values of the solver that it was made of serves it, too
+  std::size_t peak_before = 0;  ///< bytes at one time, at most, of what both analyses do before this one
+  std::size_t peak_beside = 0;  ///< bytes in addition to this analysis, at most
+
+  /// Adds the solver to a description. Peaks come on top of what was allocated before.
+  void describe(factors_info& to) const {
+    const auto add_peak = [&](std::size_t bytes) {
+      if (bytes > 0) {
+        to.analysis_peak_bytes = std::max(to.analysis_peak_bytes, to.bytes + to.workspace_bytes + bytes);
+      }
+    };
+    add_peak(peak_before);
+    to.solvers.push_back(solver.info());
+    const solver_info& added = to.solvers.back();
+    add_peak(added.analysis_peak_bytes > 0 ? peak_beside + added.analysis_peak_bytes : 0);
+    to.bytes += added.solver_bytes;
+    to.workspace_bytes += added.workspace_bytes;
+  }
 };
 
-/// A system: the matrix and the options of its solver.
-template <class Matrix>
-struct system {
-  const Matrix& matrix;
-  system_options options;
-};
-
-/// Analyses two systems with the same number of right-hand sides. `Solver`: the type of both solvers.
+/// Analyses two factors of one system. `Solver`: the type of both solvers.
 template <class Solver>
 class pair_analysis {
   using policy_type = typename Solver::policy_type;
+  using value = typename Solver::value_type;
+  using scalar = scalar_t<value>;
   using stream_type = typename Solver::stream_type;
   using executor = executor_t<stream_type>;
 
  public:
-  pair_analysis(const policy_type& policy, stream_type stream, memory_resource& resource)
-      : policy_(policy), stream_(stream), resource_(resource) {}
+  /// The workspaces of both solvers.
+  using pair_scratch = std::array<typename Solver::workspace, 2>;
 
-  /// Makes both solvers. `in_one_matrix`: whether both matrices are the same. Synchronises.
+  /// The solvers of one operation, in the order of its solves.
+  struct pair {
+    analysed<Solver> first;
+    analysed<Solver> second;
+
+    void check_values(span<const value> first_values, span<const value> second_values) const {
+      first.solver.check_values(first_values);
+      second.solver.check_values(second_values);
+      SPTRSV_EXPECTS(second.has_own_values || first_values.data() == second_values.data(),
+                     errc::invalid_argument,
+                     "update_values got two arrays: both factors have the same values with this policy");
+    }
+    void update_values(span<const value> first_values, span<const value> second_values, stream_type stream) {
+      if (first.has_own_values) {
+        first.solver.update_values(first_values, stream);
+      }
+      if (second.has_own_values) {
+        second.solver.update_values(second_values, stream);
+      }
+    }
+    [[nodiscard]] pair_scratch make_workspaces(stream_type stream, memory_resource* resource) const {
+      return {first.solver.make_workspace(stream, resource), second.solver.make_workspace(stream, resource)};
+    }
+    /// Returns the solvers' own workspaces, which they have no longer.
+    [[nodiscard]] pair_scratch take_workspaces() {
+      return {std::move(first.solver.own_), std::move(second.solver.own_)};
+    }
+    [[nodiscard]] std::array<solve_status, 2> status(pair_scratch& scratch, stream_type stream) const {
+      return {first.solver.status(scratch[0], stream), second.solver.status(scratch[1], stream)};
+    }
+    void describe(factors_info& to) const {
+      first.describe(to);
+      second.describe(to);
+    }
+  };
+
+  pair_analysis(const policy_type& policy, std::int64_t max_rhs, stream_type stream,
+                memory_resource& resource)
+      : policy_(policy), max_rhs_(max_rhs), stream_(stream), resource_(resource) {}
+
+  /// Returns both solvers. `in_one_matrix`: whether both matrices are the same. Synchronises.
   template <class First, class Second>
-  joint_memory run(const system<First>& first, const system<Second>& second, bool in_one_matrix,
-                   std::optional<Solver>& of_first, std::optional<Solver>& of_second) const {
+  pair run(const First& first, const triangular_factor& of_first, const Second& second,
+           const triangular_factor& of_second, bool in_one_matrix) const {
+    if constexpr (Solver::has_transposed) {  // one set of values serves both
+      const op between = in_one_matrix ? operation_between<scalar>(of_first, of_second) : op::none;
+      if (between != op::none) {
+        Solver made = analyze_one(first, of_first);
+        Solver other = made.transposed(between, stream_, &resource_);
+        return {{std::move(made)}, {std::move(other), false}};
+      }
+    }
     if constexpr (begins_both<typename Solver::engine>) {
       if (in_one_matrix) {
-        return run_together(first.matrix, {first.options, second.options}, {&of_first, &of_second});
+        return run_together(first, {options_of(of_first), options_of(of_second)});
       }
     }
     // One after the other: an analysis on the host measures times.
-    of_first.emplace(analyze(policy_, first.matrix, first.options, stream_, &resource_));
-    of_second.emplace(analyze(policy_, second.matrix, second.options, stream_, &resource_));
-    return {};
+    return {{analyze_one(first, of_first)}, {analyze_one(second, of_second)}};
+  }
+
+  /// Returns the solvers of op(F_2) and op(F_1), where op is options.transposed; nothing if they are F_1 and
+  /// F_2, whose solvers are `forward`.
+  template <class First, class Second, class Options>
+  std::optional<pair> run_transposed(pair& forward, const First& first, const Second& second,
+                                     const Options& options, bool in_one_matrix) const {
+    const auto of_second = transpose_of<scalar>(options.second, options.transposed);
+    const auto of_first = transpose_of<scalar>(options.first, options.transposed);
+    if (in_one_matrix && is_same<scalar>(of_second, options.first) &&
+        is_same<scalar>(of_first, options.second)) {
+      return std::nullopt;
+    }
+    if constexpr (Solver::has_transposed) {
+      return pair{{forward.second.solver.transposed(options.transposed, stream_, &resource_), false},
+                  {forward.first.solver.transposed(options.transposed, stream_, &resource_), false}};
+    } else {
+      return run(second, of_second, first, of_first, in_one_matrix);
+    }
   }
 
  private:
+  [[nodiscard]] system_options options_of(const triangular_factor& f) const {
+    return {f.part, f.diagonal, f.operation, max_rhs_};
+  }
+  template <class Matrix>
+  Solver analyze_one(const Matrix& a, const triangular_factor& f) const {
+    return analyze(policy_, a, options_of(f), stream_, &resource_);
+  }
+
   /// Analyses two triangles of a matrix with what the engine finds for both at the same time.
   template <class Matrix>
-  joint_memory run_together(const Matrix& a, const std::array<system_options, 2>& options,
-                            const std::array<std::optional<Solver>*, 2>& to) const {
+  pair run_together(const Matrix& a, const std::array<system_options, 2>& options) const {
     const executor on(stream_);
     const auto pattern = pattern_of(a);
-    check_shape<typename Solver::value_type>(a.rows, a.columns, pattern, options[0]);
+    check_shape<value>(a.rows, a.columns, pattern, options[0]);
     Solver::check_space(a.values, a.entries, "the array of values");
     check_spaces<executor>(pattern, policy_type::name);
     peak_resource counted(resource_);
-    auto both =
-        Solver::engine::begin_both(policy_, pattern,
-                                   std::array{triangle_form(options[0], pattern.by_columns),
-                                              triangle_form(options[1], pattern.by_columns)},
-                                   options[0].max_rhs, on, resource_, static_cast<memory_resource&>(counted));
+    auto both = Solver::engine::begin_both(policy_, pattern,
+                                           std::array{triangle_form(options[0], pattern.by_columns),
+                                                      triangle_form(options[1], pattern.by_columns)},
+                                           max_rhs_, on, resource_, static_cast<memory_resource&>(counted));
     const std::size_t kept[2] = {both.kept_bytes(0), both.kept_bytes(1)};
-    joint_memory shared;
-    shared.peak = counted.take_peak() + kept[0] + kept[1];
-    for (std::size_t k = 0; k < 2; ++k) {
-      to[k]->emplace(Solver(policy_, pattern, a.values, options[k], on, resource_, both, k));
-      shared.beside[k] = counted.take_peak() + kept[1] + (k == 0 ? kept[0] : 0);
-    }
-    return shared;
+    const std::size_t shared_peak = counted.take_peak() + kept[0] + kept[1];
+    const auto analyze_triangle = [&](std::size_t k) {
+      analysed<Solver> made{Solver(policy_, pattern, a.values, options[k], on, resource_, both, k)};
+      made.peak_before = k == 0 ? shared_peak : 0;
+      made.peak_beside = counted.take_peak() + kept[1] + (k == 0 ? kept[0] : 0);
+      return made;
+    };
+    return {analyze_triangle(0), analyze_triangle(1)};
   }
 
   const policy_type& policy_;
+  std::int64_t max_rhs_;
   stream_type stream_;
   memory_resource& resource_;
 };

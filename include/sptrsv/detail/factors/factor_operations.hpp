@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes of factors.
+// Transposes of factors, and what can be checked of factors without a kernel.
 #pragma once
 
-#include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/error.hpp"
+#include <cstdint>
+#include <string>
+
 #include "sptrsv/factors_options.hpp"
+#include "sptrsv/solver.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::factors {
 
@@ -40,6 +42,48 @@ op operation_between(const triangular_factor& f, const triangular_factor& g) {
     }
   }
   return op::none;
+}
+
+/// Checks the arrays of one side of a system. `side`: "row" or "column", for messages.
+template <class Executor, class Index, class Value>
+void check_side(span<const Index> order, span<const Value> scale, std::int64_t rows,
+                const std::string& side) {
+  const auto check_array = [&](const auto& array, const std::string& name) {
+    const auto size = static_cast<std::int64_t>(array.size());
+    SPTRSV_EXPECTS(size == rows || size == 0, errc::size_mismatch,
+                   name + " has " + std::to_string(size) + " elements, the system has " +
+                       std::to_string(rows) + " rows");
+    check_space<Executor>(array.data(), size, name.c_str(), "the analysis");
+  };
+  check_array(order, side + "_order");
+  check_array(scale, side + "_scale");
+}
+
+/// Checks the matrices of both factors and the options before anything is enqueued. Returns the options.
+template <class Policy, class Executor, class First, class Second, class Value, class Index>
+const factors_options<Value, Index>& checked(const First& first, const Second& second,
+                                             const factors_options<Value, Index>& options) {
+  const auto check = [&](const auto& a, const triangular_factor& f) {
+    const auto pattern = pattern_of(a);
+    check_shape<Value>(a.rows, a.columns, pattern, {f.part, f.diagonal, f.operation, options.max_rhs});
+    check_space<Executor>(a.values, a.entries, "the array of values", Policy::name);
+    check_spaces<Executor>(pattern, Policy::name);
+  };
+  check(first, options.first);
+  check(second, options.second);
+  SPTRSV_EXPECTS(first.rows == second.rows, errc::size_mismatch,
+                 "the matrix of the first factor has " + std::to_string(first.rows) +
+                     " rows, that of the second " + std::to_string(second.rows));
+  SPTRSV_EXPECTS(!options.has_diagonal ||
+                     (options.first.diagonal == diag::unit && options.second.diagonal == diag::unit),
+                 errc::invalid_argument, "factors with a stored diagonal between them must be unit");
+  if (options.transposed != op::none) {  // throws if a factor has no transpose
+    static_cast<void>(transpose_of<scalar_t<Value>>(options.second, options.transposed));
+    static_cast<void>(transpose_of<scalar_t<Value>>(options.first, options.transposed));
+  }
+  check_side<Executor>(options.row_order, options.row_scale, first.rows, "row");
+  check_side<Executor>(options.column_order, options.column_scale, first.rows, "column");
+  return options;
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::factors

@@ -64,18 +64,12 @@ void for_each(const Executor& on, std::int64_t count, const Body& body) {
   }
 }
 
-/// A permutation and a scaling. Row k of the permuted vector belongs to row order[k] of the other one.
-template <class Scalar, class Index>
-struct row_map {
-  const Index* order;   ///< null: the identity
-  const Scalar* scale;  ///< by row of the other vector; null: ones
-  bool conjugated;      ///< whether the scaling is conjugated
-};
-
 /// Row k: to(k) = scale from(order[k]) if `gathers`, else to(order[k]) = scale from(k).
 template <class Scalar, class Index>
 struct move_rows {
-  row_map<Scalar, Index> map;
+  const Index* order;   ///< null: the identity
+  const Scalar* scale;  ///< by row of the vector that is not permuted; null: ones
+  bool conjugated;      ///< whether the scaling is conjugated
   bool gathers;
   dense_view<const Scalar> from;
   dense_view<Scalar> to;
@@ -84,17 +78,17 @@ struct move_rows {
   template <class Context>
   SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t k) const {
     const std::int64_t mapped =
-        map.order == nullptr ? k : static_cast<std::int64_t>(ctx.load_constant(map.order + k));
-    Scalar scale = pivot_divisor<Scalar>::one();
-    if (map.scale != nullptr) {
-      scale = ctx.load_constant(map.scale + mapped);
-      scale = map.conjugated ? conjugate(scale) : scale;
+        order == nullptr ? k : static_cast<std::int64_t>(ctx.load_constant(order + k));
+    Scalar factor = pivot_divisor<Scalar>::one();
+    if (scale != nullptr) {
+      factor = ctx.load_constant(scale + mapped);
+      factor = conjugated ? conjugate(factor) : factor;
     }
     const Scalar* const source = from.data + (gathers ? mapped : k) * from.row_stride;
     Scalar* const target = to.data + (gathers ? k : mapped) * to.row_stride;
     for (std::int64_t column = 0; column < to.columns; ++column) {
       const Scalar value = ctx.load(source + column * from.column_stride);
-      ctx.store(target + column * to.column_stride, map.scale == nullptr ? value : scale * value);
+      ctx.store(target + column * to.column_stride, scale == nullptr ? value : factor * value);
     }
   }
 };

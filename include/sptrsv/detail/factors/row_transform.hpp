@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The permutation and the scaling of one side of a system, checked and copied.
+// The permutations and the scalings of a system, checked and copied.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/factors/factors_kernels.hpp"
+#include "sptrsv/factors_options.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::factors {
@@ -26,13 +27,11 @@ order_faults check_order(const Index* order, std::int64_t rows, const Executor& 
                          memory_resource& resource) {
   order_faults found;
   if constexpr (has_kernels<Executor>) {
-    const auto counts = make_buffer<std::uint32_t>(rows, on, resource);
-    const auto faults = make_buffer<order_faults>(1, on, resource);
-    on.fill_bytes(counts.data(), 0, counts.bytes());
-    on.upload(faults.data(), &found, sizeof(found));
+    const auto counts = make_zeros<std::uint32_t>(rows, on, resource);
+    const auto faults = upload_array(&found, 1, on, resource);
     simt::for_each(on, rows, count_rows<Index>{order, rows, counts.data(), &faults.data()->entry});
     simt::for_each(on, rows, find_uncounted{counts.data(), &faults.data()->row});
-    on.download(&found, faults.data(), sizeof(found));
+    found = download_value(faults.data(), on);
   } else {
     std::vector<std::uint32_t> counts(at(rows), 0);
     for (std::int64_t k = 0; k < rows; ++k) {
@@ -49,27 +48,14 @@ order_faults check_order(const Index* order, std::int64_t rows, const Executor& 
 }
 
 /// A permutation and a scaling in memory of their own.
-template <class Scalar, class Index, class Executor>
+template <class Value, class Index, class Executor>
 class row_transform {
- public:
-  /// Checks the sizes and the places of the arrays. `side`: "row" or "column", for messages.
-  static void check(span<const Index> order, span<const Scalar> scale, std::int64_t rows,
-                    const std::string& side) {
-    const auto check_array = [&](const auto& array, const std::string& name) {
-      SPTRSV_EXPECTS(static_cast<std::int64_t>(array.size()) == rows || array.size() == 0,
-                     errc::size_mismatch,
-                     name + " has " + std::to_string(array.size()) + " elements, the system has " +
-                         std::to_string(rows) + " rows");
-      check_space<Executor>(array.data(), static_cast<std::int64_t>(array.size()), name.c_str(),
-                            "the analysis");
-    };
-    check_array(order, side + "_order");
-    check_array(scale, side + "_scale");
-  }
+  using scalar = scalar_t<Value>;
 
-  /// Checks the permutation, and copies the arrays, which check() has accepted. Synchronises if there is a
-  /// permutation.
-  row_transform(span<const Index> order, span<const Scalar> scale, std::int64_t rows, const char* side,
+ public:
+  /// Checks the permutation, and copies the arrays, which check_side() has accepted. Synchronises if there is
+  /// a permutation.
+  row_transform(span<const Index> order, span<const Value> scale, std::int64_t rows, const char* side,
                 const Executor& on, memory_resource& resource) {
     const std::string order_name = std::string(side) + "_order";
     if (order.size() > 0) {
@@ -87,37 +73,74 @@ class row_transform {
                     found.row);
       }
     }
-    order_ = copy_of_array(order, on, resource);
-    scale_ = copy_of_array(scale, on, resource);
+    order_ = copy_of_array(order.data(), order.size(), on, resource);
+    scale_ = copy_of_array(as_scalar(scale.data()), scale.size(), on, resource);
   }
 
   [[nodiscard]] bool is_identity() const { return order_.size() == 0 && scale_.size() == 0; }
   [[nodiscard]] std::size_t bytes() const { return order_.bytes() + scale_.bytes(); }
 
-  /// Enqueues to(k) = scale from(order[k]).
-  void gather(dense_view<const Scalar> from, dense_view<Scalar> to, bool conjugated,
-              const Executor& on) const {
-    for_each(on, to.rows, move_rows<Scalar, Index>{map(conjugated), true, from, to});
-  }
-  /// Enqueues to(order[k]) = scale from(k).
-  void scatter(dense_view<const Scalar> from, dense_view<Scalar> to, bool conjugated,
-               const Executor& on) const {
-    for_each(on, to.rows, move_rows<Scalar, Index>{map(conjugated), false, from, to});
+  /// Enqueues to(k) = scale from(order[k]) if `gathers`, else to(order[k]) = scale from(k). Enqueues nothing
+  /// for the identity.
+  void move(bool gathers, dense_view<const scalar> from, dense_view<scalar> to, bool conjugated,
+            const Executor& on) const {
+    if (!is_identity()) {
+      for_each(on, to.rows,
+               move_rows<scalar, Index>{order_.data(), scale_.data(), conjugated, gathers, from, to});
+    }
   }
 
  private:
   template <class T>
-  static buffer<T> copy_of_array(span<const T> from, const Executor& on, memory_resource& resource) {
-    buffer<T> made(from.size(), resource, on.stream());
-    on.copy(made.data(), from.data(), made.bytes());
+  static buffer<T> copy_of_array(const T* from, std::size_t size, const Executor& on,
+                                 memory_resource& resource) {
+    buffer<T> made(size, resource, on.stream());
+    on.copy(made.data(), from, made.bytes());
     return made;
-  }
-  [[nodiscard]] row_map<Scalar, Index> map(bool conjugated) const {
-    return {order_.data(), scale_.data(), conjugated};
   }
 
   buffer<Index> order_;
-  buffer<Scalar> scale_;
+  buffer<scalar> scale_;
+};
+
+/// The permutations and scalings of both sides of a system: P_r and R, and P_c and C.
+template <class Value, class Index, class Executor>
+class side_transforms {
+  using side = row_transform<Value, Index, Executor>;
+
+ public:
+  /// Synchronises if there is a permutation.
+  side_transforms(const factors_options<Value, Index>& options, std::int64_t rows, const Executor& on,
+                  memory_resource& resource)
+      : rows_(options.row_order, options.row_scale, rows, "row", on, resource),
+        columns_(options.column_order, options.column_scale, rows, "column", on, resource) {}
+
+  [[nodiscard]] std::size_t bytes() const { return rows_.bytes() + columns_.bytes(); }
+  /// Returns memory for `size` elements; none if nothing is permuted or scaled.
+  [[nodiscard]] buffer<Value> make_vector(std::int64_t size, const Executor& on,
+                                          memory_resource& resource) const {
+    const bool is_needed = !rows_.is_identity() || !columns_.is_identity();
+    return make_buffer<Value>(is_needed ? size : 0, on, resource);
+  }
+
+  /// Enqueues a solve of the system: solve(from, to) enqueues that of the factors. Where b or x is permuted
+  /// or scaled, `vector` stands for it. `transposed`: the operation of the transposed system; op::none: the
+  /// system itself.
+  template <class Solve>
+  void run(op transposed, dense_view<const Value> b, dense_view<Value> x, Value* vector, const Executor& on,
+           const Solve& solve) const {
+    const side& in = transposed == op::none ? rows_ : columns_;
+    const side& out = transposed == op::none ? columns_ : rows_;
+    const bool conjugated = transposed == op::conj_transpose;
+    const auto moved = dense_view<Value>::column_major(vector, x.rows, x.columns, x.rows);
+    in.move(true, as_scalars(b), as_scalars(moved), conjugated, on);
+    solve(in.is_identity() ? b : dense_view<const Value>(moved), out.is_identity() ? x : moved);
+    out.move(false, as_scalars(moved), as_scalars(x), conjugated, on);
+  }
+
+ private:
+  side rows_;
+  side columns_;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::factors

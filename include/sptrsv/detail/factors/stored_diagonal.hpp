@@ -2,6 +2,7 @@
 // The diagonal D of L D L^T, which the matrix of L stores on its diagonal.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 
@@ -9,6 +10,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
+#include "sptrsv/options.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::factors {
 
@@ -26,13 +28,12 @@ class stored_diagonal {
         values_(make_buffer<Scalar>(a.size, on, resource)) {
     faults found;
     if constexpr (has_kernels<Executor>) {
-      const auto on_device = make_buffer<faults>(1, on, resource);
-      on.upload(on_device.data(), &found, sizeof(found));
+      const auto on_device = upload_array(&found, 1, on, resource);
       on.fill_bytes(sources_.data(), 0xff, sources_.bytes());
       simt::for_each(on, a.entries,
                      find_diagonal<Index, Offset>{a, sources_.data(), &on_device.data()->duplicate});
       simt::for_each(on, a.size, find_missing<Offset>{sources_.data(), &on_device.data()->missing});
-      on.download(&found, on_device.data(), sizeof(found));
+      found = download_value(on_device.data(), on);
     } else {
       for (std::int64_t m = a.size - 1; m >= 0; --m) {
         Offset& source = sources_.data()[m] = -1;
@@ -66,9 +67,7 @@ class stored_diagonal {
   [[nodiscard]] bool is_identity() const { return values_.size() == 0; }
   /// Returns an entry of a diagonal that is not the identity. Synchronises.
   [[nodiscard]] Scalar entry(std::int64_t row, const Executor& on) const {
-    Scalar value;
-    on.download(&value, values_.data() + row, sizeof(value));
-    return value;
+    return download_value(values_.data() + row, on);
   }
   /// By row: the index of the entry in the stored matrix, and its value.
   [[nodiscard]] const Offset* sources() const { return sources_.data(); }
@@ -84,5 +83,26 @@ class stored_diagonal {
   buffer<Offset> sources_;  ///< by row
   buffer<Scalar> values_;   ///< by row
 };
+
+/// Returns what an application met: `solves` are what its solves met. A value that is not finite comes before
+/// growth. A bad entry of the diagonal between the solves shows in the second one.
+template <class Scalar, class Offset, class Executor>
+factors_status status_of(const std::array<solve_status, 2>& solves, bool was_transposed,
+                         const stored_diagonal<Scalar, Offset, Executor>& diagonal, const Executor& on) {
+  const auto is_finite = [](const solve_status& s) { return s.ok() || s.code == solve_status::kind::growth; };
+  const bool in_first = !is_finite(solves[0]) || (is_finite(solves[1]) && !solves[0].ok());
+  const solve_status& met = solves[in_first ? 0 : 1];
+  if (met.ok()) {
+    return {};
+  }
+  if (!in_first && !is_finite(met) && !diagonal.is_identity()) {
+    const Scalar pivot = diagonal.entry(*met.row, on);
+    if (pivot == Scalar{} || !detail::is_finite(pivot)) {
+      return {pivot == Scalar{} ? solve_status::kind::zero_pivot : solve_status::kind::non_finite, met.row,
+              factor_part::diagonal};
+    }
+  }
+  return {met.code, met.row, in_first != was_transposed ? factor_part::first : factor_part::second};
+}
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::factors

@@ -54,33 +54,22 @@ host_order<Index> natural_order(std::int64_t size) {
 }
 
 /// Sorts rows by a key in [0, keys) with a stable counting sort.
-template <class Index>
-class row_sorter {
- public:
-  template <class Key>
-  void sort(Index* rows, std::size_t count, std::size_t keys, Key key) {
-    starts_.assign(keys + 1, 0);
-    for (std::size_t i = 0; i < count; ++i) {
-      ++starts_[key(rows[i]) + 1];
-    }
-    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
-    unsorted_.assign(rows, rows + count);
-    for (const Index row : unsorted_) {
-      rows[starts_[key(row)]++] = row;
-    }
-  }
+template <class Index, class Key>
+void sort_rows(Index* rows, std::size_t count, std::int64_t keys, const Key& key) {
+  const auto sorted = lists_of<Index, Index>(keys, [&](const auto& add) {
+    std::for_each(rows, rows + count, [&](Index row) { add(key(row), row); });
+  });
+  std::copy(sorted.vertices.begin(), sorted.vertices.end(), rows);
+}
 
-  /// Sorts rows of a triangle by length. Long rows count as equally long: they end rarely.
-  template <class Offset>
-  void sort_by_length(Index* rows, std::size_t count, const host_triangle<Index, Offset>& t) {
-    constexpr std::int64_t max_length = 63;
-    sort(rows, count, max_length + 1, [&](Index row) { return at(std::min(t.length(row), max_length)); });
+/// Sorts rows of a triangle by length. Long rows count as equally long: they end rarely.
+template <class Index, class Offset>
+void sort_by_length(Index* rows, std::size_t count, const host_triangle<Index, Offset>& t) {
+  constexpr std::int64_t max_length = 63;
+  if (count > 1) {
+    sort_rows(rows, count, max_length + 1, [&](Index row) { return std::min(t.length(row), max_length); });
   }
-
- private:
-  std::vector<Index> unsorted_;
-  std::vector<std::size_t> starts_;
-};
+}
 
 /// Returns the end of the window that starts with row `first`: a row that does not need the row before it,
 /// for example the first point of a grid line. A window that starts inside a line could not be started before
@@ -116,17 +105,16 @@ host_order<Index> window_order(const host_triangle<Index, Offset>& t, std::int64
   order.rows.resize(size);
   std::iota(order.rows.begin(), order.rows.end(), Index{0});
   order.steps.resize(size);
-  row_sorter<Index> sorter;
   Index first_step = 0;
   for (std::size_t first = 0; first < size;) {
     const std::size_t end = end_of_window(t, first, static_cast<std::size_t>(window));
     const Index next_step = find_levels(t.row_offsets, t.columns, first, end, first_step, order.steps);
     Index* const rows = order.rows.data() + first;
     if (by_length) {
-      sorter.sort_by_length(rows, end - first, t);
+      sort_by_length(rows, end - first, t);
     }
-    sorter.sort(rows, end - first, static_cast<std::size_t>(next_step - first_step),
-                [&](Index row) { return static_cast<std::size_t>(order.steps[at(row)] - first_step); });
+    sort_rows(rows, end - first, next_step - first_step,
+              [&](Index row) { return order.steps[at(row)] - first_step; });
     order.window_offsets.push_back(static_cast<Index>(end));
     first_step = next_step;
     first = end;
@@ -247,7 +235,6 @@ host_schedule<Index> share_steps(const host_order<Index>& order, const host_tria
   const std::size_t size = s.rows.size();
   const auto entries_of = [&](std::size_t p) { return t.length(s.rows[p]) + 1; };
   const auto step_of = [&](std::size_t p) { return order.steps[at(s.rows[p])]; };
-  row_sorter<Index> sorter;
   for (std::size_t next = 0; next < size;) {
     std::size_t end = next;
     std::int64_t left = 0;
@@ -261,7 +248,7 @@ host_schedule<Index> share_steps(const host_order<Index>& order, const host_tria
         left -= entries_of(next);
       }
       const auto first = static_cast<std::size_t>(s.task_offsets.back());
-      sorter.sort_by_length(s.rows.data() + first, next - first, t);
+      sort_by_length(s.rows.data() + first, next - first, t);
       s.task_offsets.push_back(static_cast<Index>(next));
       s.task_workers.push_back(w);
     }

@@ -111,8 +111,7 @@ class engine {
     if (rows_.size == 0) {
       return {};
     }
-    factor_state state;
-    on.download(&state, state_.data(), sizeof(state));
+    const factor_state state = download_value(state_.data(), on);
     const auto half = (state.tickets / plan_.draws + 1) % 2;
     return {reported_index(state.first_breakdown[half]), state.boosted_pivots[half]};
   }

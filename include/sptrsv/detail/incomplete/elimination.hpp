@@ -46,9 +46,8 @@ void add_operands(elimination<Index, Offset>& made, const Index* columns, const 
   const auto counts = make_buffer<std::int64_t>(made.entries + 2, on, scratch);
   on.copy(counts.data() + made.entries, totals, 2 * sizeof(std::int64_t));
   const bool has_long = longest_part > longest_short_step;
-  const auto long_count = make_buffer<std::uint64_t>(has_long ? 1 : 0, on, scratch);
+  const auto long_count = make_zeros<std::uint64_t>(has_long ? 1 : 0, on, scratch);
   const auto long_steps = make_buffer<Offset>(has_long ? made.entries : 0, on, scratch);
-  on.fill_bytes(long_count.data(), 0, long_count.bytes());
   place_operands<Method, Index, Offset> place{
       {made.row_offsets.data(), made.diagonal_slots.data(), columns, solve_index_of_row},
       made.sources.data(),
@@ -123,8 +122,7 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
                                           made.sources.data(),
                                           columns.data(),
                                           solve_index_of_row.data()};
-  const auto totals = make_buffer<std::int64_t>(2, on, arena);
-  on.fill_bytes(totals.data(), 0, totals.bytes());
+  const auto totals = make_zeros<std::int64_t>(2, on, arena);
   scan(on, a.size, place_eliminated_rows<Index, Offset>{to}, memory, totals.data() + 1);
   triangle_kernels::for_each_entry(on, made.row_offsets.data(), a.size, made.entries,
                                    place_entries<Index, Offset>{to});

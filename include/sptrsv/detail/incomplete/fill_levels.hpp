@@ -164,7 +164,9 @@ class fill_in {
       above_ = fill_above<Index>(edges, fill_level);
       below_ = reversed<Index>(fill_above<Index>(reversed<Index>(edges), fill_level));
     } else {
-      above_ = fill_above<Index>(symmetric_edges(), fill_level);
+      const auto edges = undirected_edges<Index, std::int64_t>(
+          a, [&](std::int64_t m, Index minor) { return is_used(m, minor); });
+      above_ = fill_above<Index>(edges, fill_level);
       below_ = lists_of<Index>(a.size, [](const auto&) {});
       if (!a.by_columns) {
         std::swap(below_, above_);
@@ -176,20 +178,6 @@ class fill_in {
   /// Returns whether the method uses the entry of major index m.
   [[nodiscard]] bool is_used(std::int64_t m, Index minor) const {
     return is_lu || (a_.by_columns ? minor >= m : minor <= m);
-  }
-
-  /// Returns the entries of the lower triangle and their reverses.
-  [[nodiscard]] vertex_lists<Index> symmetric_edges() const {
-    return lists_of<Index>(a_.size, [&](const auto& add) {
-      for (std::int64_t m = 0; m < a_.size; ++m) {
-        for (Offset e = a_.offsets[m]; e < a_.offsets[m + 1]; ++e) {
-          if (a_.indices[e] != m && is_used(m, a_.indices[e])) {
-            add(static_cast<Index>(m), a_.indices[e]);
-            add(a_.indices[e], static_cast<Index>(m));
-          }
-        }
-      }
-    });
   }
 
   /// Writes the entries below the diagonal, the diagonal, those above it, and their sources. Returns false if

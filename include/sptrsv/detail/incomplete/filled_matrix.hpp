@@ -14,13 +14,17 @@ namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// The pattern of the factors, and the values of A on it, where the executor computes. Both are stored as A
 /// is.
-template <class Scalar, class Index, class Offset, class Executor>
+template <method Method, class Scalar, class Index, class Offset, class Executor>
 class filled_matrix {
  public:
-  /// Finds the pattern of the factors of `a`. Synchronises. Throws as fill_in::of.
-  template <method Method>
-  static filled_matrix of(const pattern_view<Index, Offset>& a, std::int64_t fill_level, const Executor& on,
-                          memory_resource& resource) {
+  /// Finds the pattern of the factors of `a`; at level 0 it is that of `a`. Synchronises. Throws as
+  /// fill_in::of.
+  filled_matrix(const pattern_view<Index, Offset>& a, std::int64_t fill_level, const Executor& on,
+                memory_resource& resource)
+      : pattern_(a) {
+    if (fill_level == 0) {
+      return;
+    }
     const auto found = [&] {
       if constexpr (factors::has_kernels<Executor>) {
         return fill_in<Method, Index, Offset>::of(pattern_copy(a, on).view(), fill_level);
@@ -28,34 +32,34 @@ class filled_matrix {
         return fill_in<Method, Index, Offset>::of(a, fill_level);
       }
     }();
-    const auto entries = static_cast<std::int64_t>(found.indices.size());
-    filled_matrix made;
-    made.offsets_ = upload(found.offsets, on, resource);
-    made.indices_ = upload(found.indices, on, resource);
-    made.sources_ = upload(found.sources, on, resource);
-    made.values_ = make_buffer<Scalar>(entries, on, resource);
-    made.pattern_ = {a.size, entries, made.offsets_.data(), made.indices_.data(), a.by_columns};
-    return made;
+    pattern_.entries = static_cast<std::int64_t>(found.indices.size());
+    pattern_.offsets = arrays_.add(found.offsets, on, resource);
+    pattern_.indices = arrays_.add(found.indices, on, resource);
+    sources_ = arrays_.add(found.sources, on, resource);
+    values_ = arrays_.make<Scalar>(pattern_.entries, on, resource);
   }
 
+  /// Returns whether the pattern may have entries that `a` has not: then its arrays are those of this object.
+  /// Otherwise they are those of `a`.
+  [[nodiscard]] bool has_fill() const { return arrays_.bytes() > 0; }
   [[nodiscard]] const pattern_view<Index, Offset>& pattern() const { return pattern_; }
-  [[nodiscard]] std::size_t bytes() const {
-    return offsets_.bytes() + indices_.bytes() + sources_.bytes() + values_.bytes();
-  }
+  [[nodiscard]] std::size_t bytes() const { return arrays_.bytes(); }
 
   /// Enqueues the copy of the values of A and returns where they are, by entry of the factors.
   const Scalar* take_values(const Scalar* a, const Executor& on) const {
+    if (!has_fill()) {
+      return a;
+    }
     factors::for_each(on, pattern_.entries,
-                      factors::gather_values<Scalar, Offset, true>{a, sources_.data(), values_.data()});
-    return values_.data();
+                      factors::gather_values<Scalar, Offset, true>{a, sources_, values_});
+    return values_;
   }
 
  private:
-  pattern_view<Index, Offset> pattern_{};
-  buffer<Offset> offsets_;
-  buffer<Index> indices_;
-  buffer<Offset> sources_;
-  buffer<Scalar> values_;
+  pattern_view<Index, Offset> pattern_;
+  device_arrays arrays_;
+  const Offset* sources_ = nullptr;  ///< by entry, see filled_pattern
+  Scalar* values_ = nullptr;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

@@ -5,8 +5,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <string>
 
 #include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/error.hpp"
 
 namespace sptrsv::SPTRSV_ABI {
 
@@ -32,6 +35,22 @@ struct pivot_rule {
   real diagonal_factor;  ///< factor of the diagonal entries of A
   real boost_below;      ///< pivots up to this magnitude are replaced; negative: none is
   real boost_to;         ///< what replaces them
+
+  /// Returns the rule that pivot_options describe. Throws if they are wrong.
+  template <class Options>
+  static pivot_rule of(const Options& pivots) {
+    const auto check = [](double value, const char* what) {
+      SPTRSV_EXPECTS(value >= 0 && value <= static_cast<double>(std::numeric_limits<real>::max()),
+                     errc::invalid_argument,
+                     std::string("pivot_options: ") + what + " is negative or not finite in this precision");
+    };
+    check(pivots.diagonal_shift, "diagonal_shift");
+    check(pivots.boost_below, "boost_below");
+    check(pivots.boost_to, "boost_to");
+    return {static_cast<real>(1 + pivots.diagonal_shift),
+            static_cast<real>(pivots.boost_to > 0 ? pivots.boost_below : -1.0),
+            static_cast<real>(pivots.boost_to)};
+  }
 
   SPTRSV_HOST_DEVICE Scalar shifted(Scalar diagonal) const {
     if constexpr (is_complex_v<Scalar>) {

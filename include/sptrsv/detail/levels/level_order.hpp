@@ -30,9 +30,7 @@ struct place_rows {
   template <class Context>
   SPTRSV_DEVICE new_row load(Context& ctx, std::int64_t r) const {
     const Index row = ctx.load_constant(rows + r);
-    return {static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) -
-                                      ctx.load_constant(row_offsets + row)),
-            row};
+    return {triangle_kernels::row_length(ctx, row_offsets, row), row};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const new_row& own, std::int64_t before) const {
@@ -126,7 +124,7 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
        memory);
   auto entries = static_cast<Offset>(s.size < t.size ? s.entries : t.entries());
   if (entries < 0) {
-    on.download(&entries, moved.row_offsets.data() + s.size, sizeof(entries));
+    entries = last_of(moved.row_offsets, on);
   }
   const auto count = at(entries);
   moved.columns = buffer<Index>(count, memory.kept, stream);
@@ -169,8 +167,7 @@ struct find_level_keys {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const auto length = static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) -
-                                                  ctx.load_constant(row_offsets + row));
+    const std::int64_t length = triangle_kernels::row_length(ctx, row_offsets, row);
     const std::int64_t group =
         (static_cast<std::int64_t>(ctx.load_constant(level_of_row + row)) - 1) * sections +
         row / section_rows;

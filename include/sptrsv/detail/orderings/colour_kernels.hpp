@@ -11,8 +11,7 @@ namespace sptrsv::SPTRSV_ABI::detail::orderings {
 
 /// What the kernels find. Rows that are not below the size mean no fault.
 struct colour_report {
-  std::int64_t offsets = INT64_MAX;   ///< the first row with wrong offsets
-  std::int64_t index = INT64_MAX;     ///< the first row with an index out of range
+  triangle_kernels::report storage;
   std::int64_t conflict = INT64_MAX;  ///< the first row with the colour of a neighbour
   std::int64_t colours = 0;
   std::uint64_t pending = 0;  ///< not 0: the last round has left rows without a colour
@@ -28,37 +27,6 @@ SPTRSV_HOST_DEVICE bool is_before(std::int64_t v, std::int64_t w) {
   };
   return hash(v) > hash(w);  // the function is a bijection: no two rows have the same number
 }
-
-/// Checks the offsets of each row.
-template <class Index, class Offset>
-struct check_offsets {
-  pattern_view<Index, Offset> a;
-  colour_report* found;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const auto begin = static_cast<std::int64_t>(ctx.load_constant(a.offsets + row));
-    const auto end = static_cast<std::int64_t>(ctx.load_constant(a.offsets + row + 1));
-    if (begin > end || (row == 0 && begin != 0) || (row == a.size - 1 && end != a.entries)) {
-      ctx.atomic_min(&found->offsets, row);
-    }
-  }
-};
-
-/// Checks the index of each entry. The offsets are right.
-template <class Index, class Offset>
-struct check_indices {
-  pattern_view<Index, Offset> a;
-  colour_report* found;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const auto index = static_cast<std::int64_t>(ctx.load_constant(a.indices + e));
-    if (index < 0 || index >= a.size) {
-      ctx.atomic_min(&found->index, triangle_kernels::major_of(ctx, a.offsets, a.size, e));
-    }
-  }
-};
 
 /// One round: a row whose neighbours of higher priority have their colours takes the smallest colour that
 /// none of them has. The colours are the same whichever round gives them. Runs once per row.

@@ -19,7 +19,16 @@ class graph {
  public:
   /// Reads the pattern of a square matrix, which is checked. `taker`: see check_space.
   template <class Matrix>
-  graph(const Matrix& a, const char* taker) : graph(view_of(a), pattern_of(view_of(a)), taker) {}
+  graph(const Matrix& matrix, const char* taker) {
+    const auto view = view_of(matrix);
+    const pattern_view<Index, Offset> a = pattern_of(view);
+    check_shape<typename Matrix::view_type::value_type>(view.rows, view.columns, a, system_options{});
+    check_on_host(view, taker);
+    SPTRSV_EXPECTS(a.entries <= max_count<Offset> / 2, errc::unsupported,
+                   std::to_string(a.entries) + " entries: the offset type cannot count those of A + A^T");
+    lists_ = undirected_edges<Index, Offset>(a, [](std::int64_t, Index) { return true; });
+    remove_duplicates();
+  }
 
   [[nodiscard]] std::int64_t size() const { return lists_.size(); }
   [[nodiscard]] Offset degree(Index v) const { return static_cast<Offset>(end(v) - begin(v)); }
@@ -29,25 +38,6 @@ class graph {
   [[nodiscard]] const std::vector<Index>& neighbours() const { return lists_.vertices; }
 
  private:
-  template <class View>
-  graph(const View& view, const pattern_view<Index, Offset>& a, const char* taker) {
-    check_shape<typename View::value_type>(view.rows, view.columns, a, system_options{});
-    check_on_host(view, taker);
-    SPTRSV_EXPECTS(a.entries <= max_count<Offset> / 2, errc::unsupported,
-                   std::to_string(a.entries) + " entries: the offset type cannot count those of A + A^T");
-    lists_ = lists_of<Index, Offset>(a.size, [&](const auto& add) {
-      for (std::int64_t m = 0; m < a.size; ++m) {
-        for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
-          if (a.indices[e] != m) {
-            add(static_cast<Index>(m), a.indices[e]);
-            add(a.indices[e], static_cast<Index>(m));
-          }
-        }
-      }
-    });
-    remove_duplicates();
-  }
-
   void remove_duplicates() {
     auto& [offsets, neighbours] = lists_;
     Offset kept = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns errors of the CUDA runtime into exceptions, and keeps errors of the user.
+// Turns errors of the CUDA runtime into exceptions, keeps errors of the user, and owns handles.
 //
 // The runtime has one error for each host thread, which stays until cudaGetLastError returns it. An error
 // that the user has not asked for yet must still be there after each call of the library.
@@ -9,6 +9,7 @@
 
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "sptrsv/error.hpp"
 
@@ -50,6 +51,29 @@ inline void check_status(cudaError_t status, const char* call) {
                     : ""));
   }
 }
+
+/// Owns a handle of CUDA. Empty until a call has written to address(); move-only.
+template <class Handle, auto Destroy>
+class owned {
+ public:
+  owned() noexcept = default;
+  owned(owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  owned& operator=(owned&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~owned() {
+    if (handle_ != nullptr) {
+      static_cast<void>(Destroy(handle_));
+    }
+  }
+
+  [[nodiscard]] Handle get() const noexcept { return handle_; }
+  [[nodiscard]] Handle* address() noexcept { return &handle_; }
+
+ private:
+  Handle handle_ = nullptr;
+};
 
 }  // namespace sptrsv::SPTRSV_ABI::detail
 

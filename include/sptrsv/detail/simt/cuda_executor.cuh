@@ -63,8 +63,8 @@ class cuda_executor {
     const cudaPointerAttributes found = attributes_of(p);
     int current = 0;
     static_cast<void>(cudaGetDevice(&current));
-    return simt::why_unreachable(
-        {found.devicePointer == p, found.type == cudaMemoryTypeDevice ? found.device : -1}, current);
+    return simt::why_unreachable(found.devicePointer == p,
+                                 found.type == cudaMemoryTypeDevice ? found.device : -1, current);
   }
   /// Returns whether `p` is device memory, which the host cannot access.
   [[nodiscard]] static bool is_device_only_memory(const void* p) {

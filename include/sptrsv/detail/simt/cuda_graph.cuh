@@ -6,43 +6,27 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/detail/simt/cuda_kernel.cuh"
 
 namespace sptrsv::SPTRSV_ABI::detail::simt {
 
-/// An executable CUDA graph; move-only.
-class cuda_graph {
- public:
-  cuda_graph() noexcept = default;
-  explicit cuda_graph(cudaGraphExec_t executable) noexcept : executable_(executable) {}
-  cuda_graph(cuda_graph&& other) noexcept : executable_(std::exchange(other.executable_, nullptr)) {}
-  cuda_graph& operator=(cuda_graph&& other) noexcept {
-    std::swap(executable_, other.executable_);
-    return *this;
-  }
-  ~cuda_graph() {
-    if (executable_ != nullptr) {
-      forget_failure(cudaGraphExecDestroy(executable_));
-    }
-  }
-  [[nodiscard]] cudaGraphExec_t get() const noexcept { return executable_; }
+inline cudaError_t destroy_executable(cudaGraphExec_t graph) {
+  return forget_failure(cudaGraphExecDestroy(graph));
+}
+inline cudaError_t destroy_graph(cudaGraph_t graph) { return forget_failure(cudaGraphDestroy(graph)); }
 
- private:
-  cudaGraphExec_t executable_ = nullptr;
-};
+using recorded_graph = owned<cudaGraph_t, &destroy_graph>;
+/// An executable CUDA graph.
+using cuda_graph = owned<cudaGraphExec_t, &destroy_executable>;
 
 /// A graph whose nodes are launches, each after the one before. Nothing is captured: while a stream is
 /// captured, calls such as cudaMalloc or cudaDeviceSynchronize in other threads of the program fail and
 /// destroy the capture.
 class graph_recorder {
  public:
-  graph_recorder() { SPTRSV_CUDA_CHECK(cudaGraphCreate(&graph_, 0)); }
-  ~graph_recorder() { forget_failure(cudaGraphDestroy(graph_)); }
-  graph_recorder(const graph_recorder&) = delete;  // owns the graph
-  graph_recorder& operator=(const graph_recorder&) = delete;
+  graph_recorder() { SPTRSV_CUDA_CHECK(cudaGraphCreate(graph_.address(), 0)); }
 
   /// Adds a launch of an agent, see launchable::launch.
   template <class Agent>
@@ -52,9 +36,9 @@ class graph_recorder {
   }
 
   [[nodiscard]] cuda_graph instantiate() const {
-    cudaGraphExec_t executable = nullptr;
-    SPTRSV_CUDA_CHECK(cudaGraphInstantiate(&executable, graph_, 0));
-    return cuda_graph(executable);
+    cuda_graph executable;
+    SPTRSV_CUDA_CHECK(cudaGraphInstantiate(executable.address(), graph_.get(), 0));
+    return executable;
   }
 
  private:
@@ -83,20 +67,20 @@ class graph_recorder {
     }
 #endif
 #if CUDART_VERSION >= 13000
-    SPTRSV_CUDA_CHECK(cudaGraphAddNode(&added, graph_, &last_, &edge, dependencies, &node));
+    SPTRSV_CUDA_CHECK(cudaGraphAddNode(&added, graph_.get(), &last_, &edge, dependencies, &node));
 #elif CUDART_VERSION >= 12030
-    SPTRSV_CUDA_CHECK(cudaGraphAddNode_v2(&added, graph_, &last_, &edge, dependencies, &node));
+    SPTRSV_CUDA_CHECK(cudaGraphAddNode_v2(&added, graph_.get(), &last_, &edge, dependencies, &node));
 #else
     static_cast<void>(is_early);
     const cudaKernelNodeParams kernel{node.kernel.func,         node.kernel.gridDim,
                                       node.kernel.blockDim,     node.kernel.sharedMemBytes,
                                       node.kernel.kernelParams, nullptr};
-    SPTRSV_CUDA_CHECK(cudaGraphAddKernelNode(&added, graph_, &last_, dependencies, &kernel));
+    SPTRSV_CUDA_CHECK(cudaGraphAddKernelNode(&added, graph_.get(), &last_, dependencies, &kernel));
 #endif
     return added;
   }
 
-  cudaGraph_t graph_ = nullptr;
+  recorded_graph graph_;
   mutable cudaGraphNode_t last_ = nullptr;
 };
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/simt_executor.hpp"
 
@@ -171,11 +172,9 @@ struct raise_flag {
 template <class Executor, class Predicate>
 [[nodiscard]] bool any_of(const Executor& on, std::int64_t count, const Predicate& predicate,
                           std::uint32_t* flag) {
-  std::uint32_t raised = 0;
-  on.fill_bytes(flag, 0, sizeof(raised));
+  on.fill_bytes(flag, 0, sizeof(*flag));
   for_each(on, count, raise_flag<Predicate>{predicate, flag});
-  on.download(&raised, flag, sizeof(raised));
-  return raised != 0;
+  return download_value(flag, on) != 0;
 }
 
 /// Finds the largest value: first in each block, then by one atomic_max per block.

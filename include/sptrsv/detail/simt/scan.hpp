@@ -198,9 +198,8 @@ class scan_words {
     if (words_.size() < std::size_t{tiles} + 1 || number_ == last_number) {
       constexpr std::int64_t least_words = 512;
       words_ = {};
-      words_ = make_buffer<std::uint64_t>(std::max<std::int64_t>(std::int64_t{tiles} + 1, least_words), on,
-                                          resource_);
-      on.fill_bytes(words_.data(), 0, words_.bytes());
+      words_ = make_zeros<std::uint64_t>(std::max<std::int64_t>(std::int64_t{tiles} + 1, least_words), on,
+                                         resource_);
       number_ = 0;
       next_ticket_ = 0;
     }

@@ -62,21 +62,16 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::simt {
 
-/// Where memory lies, as the CUDA runtime says.
-struct memory_place {
-  bool is_mapped = false;  ///< whether kernels can use the address at all
-  int device = -1;         ///< the GPU whose memory it is; -1: host or managed memory
-};
-
-/// Returns why kernels on GPU `current` may not use memory at this place; empty if they may. Memory of
-/// another GPU is refused even if the user has enabled the access of peers: the policies hand values over by
-/// caches and atomics of one GPU.
-inline std::string why_unreachable(const memory_place& place, int current) {
-  if (place.device >= 0 && place.device != current) {
-    return "it is memory of GPU " + std::to_string(place.device) + ", and GPU " + std::to_string(current) +
+/// Returns why kernels on GPU `current` may not use memory of GPU `owner` (-1: host or managed memory); empty
+/// if they may. `is_mapped`: whether kernels can use its address at all. Memory of another GPU is refused
+/// even if the user has enabled the access of peers: the policies hand values over by caches and atomics of
+/// one GPU.
+inline std::string why_unreachable(bool is_mapped, int owner, int current) {
+  if (owner >= 0 && owner != current) {
+    return "it is memory of GPU " + std::to_string(owner) + ", and GPU " + std::to_string(current) +
            " is the current one";
   }
-  return place.is_mapped ? std::string() : "it is host memory, and the GPU takes device memory";
+  return is_mapped ? std::string() : "it is host memory, and the GPU takes device memory";
 }
 
 /// The static shared memory of a block of an agent, in bytes, as far as where its dynamic shared memory may

@@ -39,7 +39,8 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
  public:
   using workspace = supernodal::solve_storage<Scalar>;
 
-  /// Plans by the values, which are those of the first update_values(). `a`: valued_pattern or valued_panels.
+  /// Plans by the values, which are those of the first update_values(). `a`: a valued pattern or valued
+  /// panels.
   template <class Pattern>
   engine(const policy::basic_supernodal<Tuning>& policy, const Pattern& a, const triangle_form& form,
          std::int64_t max_rhs, const Executor& on, memory_resource& resource)

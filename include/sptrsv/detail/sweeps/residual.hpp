@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
@@ -132,13 +132,8 @@ class strict_triangle {
     };
     // Choose so many lanes that each has about four entries.
     const auto entries = static_cast<std::int64_t>(columns_.size());
-    if (!factors::has_kernels<Executor> || entries <= 6 * size_) {
-      with(std::integral_constant<int, 1>{});
-    } else if (entries <= 40 * size_) {
-      with(std::integral_constant<int, 4>{});
-    } else {
-      with(std::integral_constant<int, 32>{});
-    }
+    const bool one_lane = !factors::has_kernels<Executor> || entries <= 6 * size_;
+    with_one_of<1, 4, 32>(one_lane ? 1 : entries <= 40 * size_ ? 4 : 32, with);
   }
 
   [[nodiscard]] std::size_t bytes() const {

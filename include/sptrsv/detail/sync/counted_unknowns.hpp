@@ -73,13 +73,14 @@ class counted_storage : public solve_state_storage {
         stride_(max_columns),
         counts_(make_buffer<Index>(size, on, resource)),
         values_(make_buffer<Scalar>(checked_product(size, max_columns), on, resource)) {
-    reset_values(on);
+    reset(on);
   }
 
   /// Enqueues the state before the first solve.
   template <class Executor>
   void reset(const Executor& on) {
-    reset_values(on);
+    on.fill_bytes(counts_.data(), 0, counts_.bytes());
+    on.fill_bytes(values_.data(), 0, values_.bytes());
     solve_state_storage::reset(on);
   }
 
@@ -94,12 +95,6 @@ class counted_storage : public solve_state_storage {
   }
 
  private:
-  template <class Executor>
-  void reset_values(const Executor& on) {
-    on.fill_bytes(counts_.data(), 0, counts_.bytes());
-    on.fill_bytes(values_.data(), 0, values_.bytes());
-  }
-
   std::int64_t stride_;
   buffer<Index> counts_;
   buffer<Scalar> values_;

@@ -118,7 +118,7 @@ class double_buffer_storage : public solve_state_storage {
         buffer_words_(words(size, max_columns)),
         solved_(make_buffer<word>(checked_product(buffer_words_, 2), on, resource)),
         copy_(make_buffer<Scalar>(copied_scalars, on, resource)) {
-    on.fill_bytes(solved_.data(), 0xff, solved_.bytes());
+    reset(on);
   }
 
   /// Enqueues the state before the first solve.

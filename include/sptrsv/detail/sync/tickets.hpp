@@ -119,14 +119,12 @@ SPTRSV_DEVICE void start_block(Context& ctx, block_ticket& to, solve_state* stat
   ctx.barrier();
 }
 
-/// Owns the solve_state of a workspace, which serves one solve at a time.
+/// Owns the solve_state of a workspace, which serves one solve at a time. reset() initialises it.
 class solve_state_storage {
  public:
   template <class Executor>
   solve_state_storage(const Executor& on, memory_resource& resource)
-      : state_(make_buffer<solve_state>(1, on, resource)) {
-    reset(on);
-  }
+      : state_(make_buffer<solve_state>(1, on, resource)) {}
 
   /// Enqueues the state before the first solve.
   template <class Executor>
@@ -144,8 +142,7 @@ class solve_state_storage {
   /// `blocks`: of all launches of a solve. Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t blocks, const Executor& on) const {
-    solve_state state;
-    on.download(&state, state_.data(), sizeof(state));
+    const solve_state state = download_value(state_.data(), on);
     return reported_index(state.first_nonfinite[(state.tickets / blocks + 1) % 2]);
   }
 

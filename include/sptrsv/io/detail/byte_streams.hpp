@@ -57,13 +57,11 @@ inline void check_file(bool succeeded, const char* doing, const std::string& pat
   SPTRSV_EXPECTS(succeeded, errc::io_error,
                  std::string(doing) + " '" + path + "' failed: " + std::generic_category().message(code));
 }
-/// Closes a file.
-struct file_closer {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
+/// Closes a file when it is destroyed.
+using file_owner = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 /// Returns the owner of a file that is opened. Throws as check_file().
-inline std::unique_ptr<std::FILE, file_closer> open_file(const std::string& path, const char* mode) {
-  std::unique_ptr<std::FILE, file_closer> file(std::fopen(path.c_str(), mode));
+inline file_owner open_file(const std::string& path, const char* mode) {
+  file_owner file(std::fopen(path.c_str(), mode), std::fclose);
   check_file(file != nullptr, "opening", path);
   return file;
 }
@@ -206,14 +204,11 @@ inline byte_sink sink_of(std::ostream& stream) {
 
 /// Returns a sink that writes to a file and compresses it with gzip.
 inline byte_sink gzip_sink(const std::string& path) {
-  struct closer {
-    void operator()(gzFile file) const noexcept { gzclose(file); }
-  };
-  using unique_gzip = std::unique_ptr<gzFile_s, closer>;
+  using gzip_owner = std::unique_ptr<gzFile_s, int (*)(gzFile)>;
   const auto check = [path](bool succeeded, const char* doing) {
     SPTRSV_EXPECTS(succeeded, errc::io_error, std::string(doing) + " '" + path + "' failed");
   };
-  const auto file = std::make_shared<unique_gzip>(gzopen(path.c_str(), "wb"));
+  const auto file = std::make_shared<gzip_owner>(gzopen(path.c_str(), "wb"), gzclose);
   check(*file != nullptr, "opening");
   return {[file, check](std::string_view text) {
             const auto size = static_cast<unsigned>(text.size());
@@ -235,7 +230,7 @@ inline byte_sink sink_of(const std::string& path) {
     throw error(errc::unsupported, "writing '" + path + "' with gzip needs a build with zlib");
 #endif
   }
-  const auto file = std::make_shared<std::unique_ptr<std::FILE, file_closer>>(open_file(path, "wb"));
+  const auto file = std::make_shared<file_owner>(open_file(path, "wb"));
   return {[file, path](std::string_view text) {
             check_file(std::fwrite(text.data(), 1, text.size(), file->get()) == text.size(), "writing", path);
           },

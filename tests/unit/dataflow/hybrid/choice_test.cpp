@@ -42,9 +42,12 @@ TEST(HybridChoice, RowsThatPollSeveralTimesMakeAHandOffLonger) {
   EXPECT_EQ(remaining_times(profile_of(waiting)).front(), 2 + 10 + 2 * 5 + 2);
 }
 
-TEST(HybridChoice, OnePartitionSolvesLevelAfterLevel) {
-  const auto times = remaining_times_of_one_partition(profile_of(levels_of_partitions), offsets, 500);
-  EXPECT_EQ(times, (std::vector<double>{4 + 2 + 1 + 1, 4, 2, 1, 0}));
+TEST(HybridChoice, OnePartitionSolvesTheRestLevelAfterLevelWhereThatIsFaster) {
+  auto slow = profile_of(levels_of_partitions);
+  slow.nanoseconds = 160;
+  const level_cut cut = best_cut(slow, offsets, 500, levels_only);
+  EXPECT_EQ(cut.levels, 1);
+  EXPECT_EQ(cut.nanoseconds, 4 + (2 + 1 + 1));
 }
 
 TEST(HybridChoice, TheGlobalEntriesOfOnePartitionCount) {

@@ -24,44 +24,45 @@ fundamental_supernodes two_leaves() { return {{0, 2, 4, 7}, {2, 3, 0}, {2, 2, -1
 /// Returns the supernodes after merging and cutting.
 supernode_tree<std::int32_t> tree_of(const fundamental_supernodes& f, const merge_limits& limits,
                                      std::int64_t max_width, const std::vector<std::int64_t>& cuts) {
-  return cut(columns_of<std::int32_t>(f, merge(f, limits)), f.first.back(), f.is_nested(), max_width, cuts);
+  return cut(merge<std::int32_t>(f, limits).ranges, f.first.back(), f.is_nested(), max_width, cuts);
 }
 
-std::vector<std::int64_t> begins(const merged_supernodes& merged) {
-  std::vector<std::int64_t> made;
-  for (const merged_range& range : merged.ranges) {
-    made.push_back(range.begin);
+std::vector<std::int32_t> begins(const merged_supernodes<std::int32_t>& merged) {
+  std::vector<std::int32_t> made;
+  for (const merged_columns<std::int32_t>& range : merged.ranges) {
+    made.push_back(range.first);
   }
   return made;
 }
 
 TEST(SupernodeTree, MergesWithoutPaddingOnlyWhatIsDense) {
   // The second leaf has all rows of its parent's columns; the first one lacks one of them.
-  const auto merged = merge(two_leaves(), no_padding);
-  EXPECT_EQ(begins(merged), (std::vector<std::int64_t>{0, 1}));
-  EXPECT_EQ(merged.ranges[1].entries, panel_row(5, 5));
-  EXPECT_EQ(merged.first_descendant, (std::vector<std::int64_t>{0, 2, 2}));
+  const auto merged = merge<std::int32_t>(two_leaves(), no_padding);
+  EXPECT_EQ(begins(merged), (std::vector<std::int32_t>{0, 2}));
+  EXPECT_EQ(merged.ranges[0].parent, 1);
+  EXPECT_EQ(merged.ranges[0].parent_column, 4);
+  EXPECT_EQ(merged.first_descendant, (std::vector<std::int32_t>{0, 2, 2}));
 }
 
 TEST(SupernodeTree, MergesSiblingsThatFollowEachOther) {
-  const auto merged = merge(two_leaves(), any_padding);
-  EXPECT_EQ(begins(merged), (std::vector<std::int64_t>{0}));
+  const auto merged = merge<std::int32_t>(two_leaves(), any_padding);
+  EXPECT_EQ(begins(merged), (std::vector<std::int32_t>{0}));
   // The leaves do not depend on each other.
-  EXPECT_EQ(merged.first_descendant, (std::vector<std::int64_t>{0, 2, 0}));
+  EXPECT_EQ(merged.first_descendant, (std::vector<std::int32_t>{0, 2, 0}));
 }
 
 TEST(SupernodeTree, KeepsTheShareOfZerosUnderItsLimit) {
   // All three together have 21 entries in the pattern's 2 * 2 + 1 + 10, so 6 zeros.
-  EXPECT_EQ(merge(two_leaves(), {6.0 / 21, 0, 0}).ranges.size(), 1u);
-  EXPECT_EQ(merge(two_leaves(), {5.9 / 21, 0, 0}).ranges.size(), 2u);
-  EXPECT_EQ(merge(two_leaves(), {0, 6.0 / 21, 7}).ranges.size(), 1u);
-  EXPECT_EQ(merge(two_leaves(), {0, 6.0 / 21, 6}).ranges.size(), 2u);
+  EXPECT_EQ(merge<std::int32_t>(two_leaves(), {6.0 / 21, 0, 0}).ranges.size(), 1u);
+  EXPECT_EQ(merge<std::int32_t>(two_leaves(), {5.9 / 21, 0, 0}).ranges.size(), 2u);
+  EXPECT_EQ(merge<std::int32_t>(two_leaves(), {0, 6.0 / 21, 7}).ranges.size(), 1u);
+  EXPECT_EQ(merge<std::int32_t>(two_leaves(), {0, 6.0 / 21, 6}).ranges.size(), 2u);
 }
 
 TEST(SupernodeTree, DoesNotMergeWhereTheParentLacksARow) {
   auto f = two_leaves();
   f.nested = {1, 0, 1};
-  EXPECT_EQ(merge(f, any_padding).ranges.size(), 3u);
+  EXPECT_EQ(merge<std::int32_t>(f, any_padding).ranges.size(), 3u);
   EXPECT_FALSE(tree_of(f, any_padding, 100, {}).is_nested);
 }
 
@@ -69,9 +70,9 @@ TEST(SupernodeTree, DoesNotMergeWhereTheParentLacksARow) {
 TEST(SupernodeTree, KeepsDescendantsConsecutive) {
   // 0 is a child of 2, 1 of 3, 2 of 3: with 1 in between, 0 cannot become part of 2 or of what holds it.
   const fundamental_supernodes f{{0, 1, 2, 3, 4}, {2, 1, 1, 0}, {2, 3, 3, -1}, {1, 1, 1, 1}};
-  const auto merged = merge(f, any_padding);
-  EXPECT_EQ(begins(merged), (std::vector<std::int64_t>{0, 1}));
-  EXPECT_EQ(merged.first_descendant, (std::vector<std::int64_t>{0, 1, 2, 1}));
+  const auto merged = merge<std::int32_t>(f, any_padding);
+  EXPECT_EQ(begins(merged), (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(merged.first_descendant, (std::vector<std::int32_t>{0, 1, 2, 1}));
 }
 
 TEST(SupernodeTree, CutsWideSupernodesIntoChains) {

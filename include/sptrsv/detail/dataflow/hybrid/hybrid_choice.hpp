@@ -35,7 +35,7 @@ struct partitioned_profile {
   }
   /// Returns the time of the entries that read x from global memory.
   [[nodiscard]] double global_entries_ns() const {
-    std::vector<std::int64_t> of_partition(static_cast<std::size_t>(partitions), 0);
+    std::vector<std::int64_t> of_partition(at(partitions), 0);
     for (std::int64_t level = 0; level < levels; ++level) {
       for (std::int64_t partition = 0; partition < partitions; ++partition) {
         of_partition[at(partition)] += cell(level, partition).global_entries;
@@ -62,10 +62,10 @@ inline std::vector<std::int64_t> level_offsets(const partitioned_profile& p) {
 /// Returns, by level, the time that the partitioned path takes from this level on if all levels before it are
 /// solved already: the longest path through the remaining partition levels, without the launch.
 inline std::vector<double> remaining_times(const partitioned_profile& p) {
-  std::vector<double> times(static_cast<std::size_t>(p.levels) + 1, 0.0);
-  std::vector<double> of_partition(static_cast<std::size_t>(p.partitions), 0.0);
+  std::vector<double> times(at(p.levels) + 1, 0.0);
+  std::vector<double> of_partition(at(p.partitions), 0.0);
   // By cell: the longest path that begins when this partition level is solved.
-  std::vector<float> successors(static_cast<std::size_t>(p.levels * p.partitions), 0.0f);
+  std::vector<float> successors(at(p.levels * p.partitions), 0.0f);
   double longest = 0;
   for (std::int64_t level = p.levels; level-- > 0;) {
     for (std::int64_t partition = 0; partition < p.partitions; ++partition) {
@@ -89,43 +89,30 @@ inline std::vector<double> remaining_times(const partitioned_profile& p) {
   return times;
 }
 
-/// Returns the same for a single partition, which solves level after level without hand-offs. `entries`:
-/// number of entries of the whole system.
-inline std::vector<double> remaining_times_of_one_partition(const partitioned_profile& p,
-                                                            const std::vector<std::int64_t>& level_offsets,
-                                                            std::int64_t entries) {
-  std::vector<double> times(level_offsets.size(), 0.0);
-  const double row_ns = p.constants.batched_global_entry * static_cast<double>(entries) /
-                        static_cast<double>(level_offsets.back());
-  for (std::size_t level = level_offsets.size() - 1; level-- > 0;) {
-    const auto rows = static_cast<std::int32_t>(level_offsets[level + 1] - level_offsets[level]);
-    times[level] =
-        times[level + 1] + row_ns * rows +
-        static_cast<double>(p.shape.level_nanoseconds(partitioned::level_counts{rows, 0, 0, 0}, p.constants));
-  }
-  return times;
-}
-
 /// Returns the cut with the smallest predicted time, whether or not it is faster than one path alone. A cut
 /// needs at least two levels. `entries`: number of entries of the whole system.
 inline level_cut best_cut(const partitioned_profile& p, const std::vector<std::int64_t>& level_offsets,
                           std::int64_t entries, const row_per_thread::solve_costs& row_per_thread) {
   const std::vector<double> times = remaining_times(p);
-  const std::vector<double> of_one = remaining_times_of_one_partition(p, level_offsets, entries);
   const double global_entries_ns = p.global_entries_ns();
   // How much longer all right-hand sides take than one.
   const double rhs_factor = (p.nanoseconds - p.constants.launch) / (times[0] + global_entries_ns);
   const auto size = static_cast<double>(level_offsets.back());
+  const double row_ns = p.constants.batched_global_entry * static_cast<double>(entries) / size;
+  double of_one = 0;  // the time of the rest as a single partition, which solves it without hand-offs
   level_cut best;
-  for (std::size_t level = 1; level + 1 < level_offsets.size(); ++level) {
+  for (std::size_t level = level_offsets.size() - 1; level-- > 1;) {
     const std::int64_t rows = level_offsets[level];
+    const auto own_rows = static_cast<std::int32_t>(level_offsets[level + 1] - rows);
+    of_one += row_ns * own_rows;
+    of_one += static_cast<double>(
+        p.shape.level_nanoseconds(partitioned::level_counts{own_rows, 0, 0, 0}, p.constants));
     const double share = static_cast<double>(rows) / size;
     const double first = row_per_thread.nanoseconds(
         static_cast<double>(rows), share * static_cast<double>(entries), static_cast<double>(level));
-    const double rest =
-        std::min(rhs_factor * (times[level] + (1 - share) * global_entries_ns), of_one[level]);
+    const double rest = std::min(rhs_factor * (times[level] + (1 - share) * global_entries_ns), of_one);
     const double time = first + p.constants.launch + rest;
-    if (time < best.nanoseconds) {
+    if (time <= best.nanoseconds) {  // of equal times, that with the fewest levels before the cut
       best = {static_cast<std::int64_t>(level), rows, time};
     }
   }

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "sptrsv/detail/dataflow/partitioned/build/partitioned_planner.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/partitioned_agent.hpp"
-#include "sptrsv/detail/dataflow/partitioned/partitioned_plan.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
@@ -32,12 +32,12 @@ class path {
     // room.
     with_agent([&](auto agent) {
       using agent_type = decltype(agent);
-      rhs_together_ = layout_of<agent_type>::type::rhs_together;
+      rhs_together_ = agent_type::layout::rhs_together;
       warps_of_block_ = agent_type::block_threads / 32;
-      const auto resident = on.template resident_blocks<agent_type>(shared_bytes<agent_type>());
-      rhs_blocks_ = std::max<std::int64_t>(
-          1, std::min<std::int64_t>(simt::ceil_div(max_rhs, rhs_together_),
-                                    static_cast<std::int64_t>(resident) / plan_.partitions));
+      const auto resident =
+          on.template resident_blocks<agent_type>(agent_type::layout::bytes(plan_.settings.x_ring_size));
+      rhs_blocks_ = std::max<std::int64_t>(1, std::min<std::int64_t>(simt::ceil_div(max_rhs, rhs_together_),
+                                                                     resident / plan_.settings.partitions));
     });
     share_ = {0, blocks(), 0};
   }
@@ -56,8 +56,8 @@ class path {
              const Executor& on) const {
     kernel_params<Scalar> p{};
     p.size = static_cast<std::int32_t>(size_);
-    p.partitions = plan_.partitions;
-    p.x_ring_size = plan_.x_ring_size;
+    p.partitions = static_cast<std::int32_t>(plan_.settings.partitions);
+    p.x_ring_size = static_cast<std::int32_t>(plan_.settings.x_ring_size);
     p.reversed = form_.reversed;
     p.partition_begins = plan_.partition_begins.data();
     p.starts = plan_.starts.data();
@@ -69,13 +69,13 @@ class path {
     p.x = x;
     with_agent([&](auto agent) {
       using agent_type = decltype(agent);
-      on.template launch<agent_type>(blocks(), p, shared_bytes<agent_type>());
+      on.template launch<agent_type>(blocks(), p, agent_type::layout::bytes(plan_.settings.x_ring_size));
     });
   }
 
   /// Returns the number of blocks of every launch.
   [[nodiscard]] std::uint32_t blocks() const {
-    return static_cast<std::uint32_t>(plan_.partitions * rhs_blocks_);
+    return static_cast<std::uint32_t>(plan_.settings.partitions * rhs_blocks_);
   }
 
   std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
@@ -87,9 +87,7 @@ class path {
                                    const Executor& on) const {
     const std::int64_t row = form_.reversed ? size_ - 1 - substitution_index : substitution_index;
     return simt::any_of(on, 32 * static_cast<std::int64_t>(plan_.slice_begins.size()),
-                        kernels::is_zero_pivot_of_row<Scalar>{
-                            plan_.slice_begins.data(), plan_.packed_slices.data(),
-                            slice_format::of<Scalar>(plan_.shape), static_cast<std::int32_t>(row)},
+                        is_zero_pivot_of_row<Scalar>{plan_.slices<Scalar>(), static_cast<std::int32_t>(row)},
                         scratch.status_flag());
   }
 
@@ -101,27 +99,28 @@ class path {
   [[nodiscard]] std::int64_t solve_size() const { return plan_.solve_size; }
 
   void describe(solver_info& info) const {
-    const shape_values& shape = plan_.shape;
-    const block_partition& boxes = plan_.boxes;
+    const plan_settings& of = plan_.settings;
+    const shape_values& shape = of.shape;
+    const block_partition& boxes = of.boxes;
     kernel_info kernel;
-    kernel.warps = plan_.partitions * rhs_blocks_ * warps_of_block_;
+    kernel.warps = of.partitions * rhs_blocks_ * warps_of_block_;
     kernel.lanes_per_row = shape.lanes;
     kernel.partial_rows = share_.is_whole_solve(blocks()) ? plan_.solve_size - size_ : 0;
-    kernel.partitions = plan_.partitions;
+    kernel.partitions = of.partitions;
     if (boxes.are_used()) {
       kernel.boxes = {boxes.count[0], boxes.count[1], boxes.count[2]};
     }
-    kernel.tiles = plan_.tiles;
+    kernel.tiles = of.tiles;
     kernel.tile_rows = shape.tile_rows();
-    kernel.x_ring_size = plan_.x_ring_size;
+    kernel.x_ring_size = of.x_ring_size;
     kernel.rhs_together = rhs_together_;
     const auto count = [](std::int64_t n) { return std::to_string(n); };
-    kernel.text = "dataflow: one block for each of " + count(plan_.partitions) + " partitions" +
+    kernel.text = "dataflow: one block for each of " + count(of.partitions) + " partitions" +
                   (boxes.are_used() ? " (" + count(boxes.count[0]) + " x " + count(boxes.count[1]) + " x " +
                                           count(boxes.count[2]) + " boxes of a grid)"
                                     : "") +
-                  ", " + count(plan_.tiles) + " tiles of " + count(shape.tile_rows()) + " rows, " +
-                  count(shape.lanes) + " lanes per row, x ring buffer of " + count(plan_.x_ring_size) +
+                  ", " + count(of.tiles) + " tiles of " + count(shape.tile_rows()) + " rows, " +
+                  count(shape.lanes) + " lanes per row, x ring buffer of " + count(of.x_ring_size) +
                   " components, " + count(kernel.partial_rows) + " partial rows" +
                   (rhs_together_ > 1 ? ", " + count(rhs_together_) + " right-hand sides together" : "");
     info.kernels.push_back(std::move(kernel));
@@ -132,27 +131,12 @@ class path {
  private:
   [[nodiscard]] std::size_t bytes() const {
     return plan_.partition_begins.bytes() + plan_.starts.bytes() + plan_.slice_begins.bytes() +
-           plan_.packed_slices.bytes() + plan_.sources.bytes();
-  }
-
-  template <class Agent>
-  struct layout_of;
-  template <class Shape>
-  struct layout_of<agent<Scalar, Shape>> {
-    using type = shared_layout<Scalar, Shape>;
-  };
-  template <class Agent>
-  [[nodiscard]] std::size_t shared_bytes() const {
-    return layout_of<Agent>::type::bytes(plan_.x_ring_size);
+           plan_.packed_slices.bytes() + plan_.sources.arrays.bytes();
   }
 
   template <class Visit>
   void with_agent(Visit&& visit) const {
-    shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
-      if (index == shape_index_) {
-        visit(agent<Scalar, decltype(shape)>{});
-      }
-    });
+    shapes_of<Tuning>::type::with(shape_index_, [&](auto shape) { visit(agent<Scalar, decltype(shape)>{}); });
   }
 
   plan plan_;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_rows.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
@@ -63,8 +64,7 @@ class rewritten_system {
   /// Returns the first row whose growth is too large by the values that were given last; -1 if there is none.
   /// Synchronises.
   [[nodiscard]] std::int64_t first_grown_index(const Executor& on) const {
-    std::int64_t first = 0;
-    on.download(&first, first_grown_.data(), sizeof(first));
+    const std::int64_t first = download_value(first_grown_.data(), on);
     return first < triangle().size ? first : -1;
   }
 
@@ -88,7 +88,7 @@ class rewritten_system {
   virtual void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const = 0;
   /// Returns how many bytes transform() reads and writes for one right-hand side.
   [[nodiscard]] virtual std::size_t transform_bytes() const {
-    return 2 * static_cast<std::size_t>(triangle().size) * sizeof(Scalar);
+    return 2 * at(triangle().size) * sizeof(Scalar);
   }
   /// Returns the entries of the right-hand sides for a kernel that combines them itself, if one can.
   [[nodiscard]] virtual row_per_thread::rewritten_rhs<Scalar, Index, Offset> rhs() const { return {}; }
@@ -147,12 +147,6 @@ class rewritten_system {
   static void place_counted(const buffer<Offset>& counts, const Executor& on, const analysis_memory& memory) {
     const std::int64_t size = static_cast<std::int64_t>(counts.size()) - 1;
     scan(on, size, place_rows<Offset>{size, counts.data(), 0, counts.data()}, memory);
-  }
-  /// Downloads the last offset. Synchronises.
-  static std::int64_t last_of(const buffer<Offset>& offsets, const Executor& on) {
-    Offset last = 0;
-    on.download(&last, offsets.data() + offsets.size() - 1, sizeof(last));
-    return static_cast<std::int64_t>(last);
   }
   void free_lists() {
     slots_ = {};

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that rewrite rows: one warp for each row block of 32 rows (see rows.hpp).
+// The kernels that rewrite rows in row blocks, and that compute the right-hand sides of the rewritten system:
+// one warp for each row block of 32 rows (see row_elimination_rows.hpp).
 #pragma once
 
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_rows.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/types.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 
@@ -44,7 +46,8 @@ struct choose_rows_agent {
     std::int64_t rewritten = 0;
     for (int k = 0; k < rows; ++k) {
       const auto r = open_row(ctx, warp, p.triangle, base, base + k);
-      const auto e = eliminate(ctx, warp, p.triangle, base, base + k, r, inverse_sum);
+      const real_t<Scalar> needed_sum = warp.shuffle(inverse_sum, r.needs);
+      const auto e = eliminate(ctx, warp, p.triangle, base, base + k, r, [&] { return needed_sum; });
       Offset made = r.end - r.begin;
       bool is_rewritten = r.inside > 0 && made <= p.longest_row && e.is_finite && e.growth() <= p.max_growth;
       if (is_rewritten) {
@@ -90,15 +93,7 @@ struct choose_rows_agent {
       list.next = ctx.load_constant(p.slots + base + r.needs);
       list.end = list.next + length_of_needed;
     }
-    Offset count = 0;
-    merge<Offset>(ctx, warp, list, [&](Index column, Offset number) {
-      count = number + 1;
-      if (warp.rank() == 0 && count <= max_count) {
-        ctx.store(p.columns + slot + number, column);
-      }
-      return count <= max_count;
-    });
-    return count;
+    return merge(ctx, warp, list, p.columns, slot, max_count);
   }
 
   template <class Context, class Warp>
@@ -146,7 +141,8 @@ struct rewrite_rows_agent {
       if (ctx.load_constant(p.eliminated + base + k) == 0) {
         copy_values(ctx, warp, p, base + k, r);
       } else {
-        const auto e = eliminate(ctx, warp, p.triangle, base, base + k, r, inverse_sum);
+        const real_t<Scalar> needed_sum = warp.shuffle(inverse_sum, r.needs);
+        const auto e = eliminate(ctx, warp, p.triangle, base, base + k, r, [&] { return needed_sum; });
         if (r.has_entry) {
           ctx.store(p.factors + factors + static_cast<Offset>(r.inside - warp.rank()), e.factor);
         }
@@ -192,6 +188,60 @@ struct rewrite_rows_agent {
                           const Offset e = find_column(ctx, p.triangle.columns, r.begin, own_end, column);
                           return e < own_end ? p.triangle.entry(ctx, base + k, e) : Scalar{};
                         });
+  }
+};
+
+/// Computes c_k = alpha b_k - sum_j (l_kj / d_j) c_j over the eliminated entries, by substitution index. One
+/// warp for each row block and right-hand side.
+template <class Scalar, class Offset>
+struct eliminated_rhs_agent {
+  static constexpr int block_threads = 128;
+  struct shared_storage {};
+  struct params {
+    std::int64_t size;
+    std::int64_t row_blocks;
+    bool reversed;
+    const std::uint32_t* eliminated;
+    const Offset* factor_offsets;
+    const Scalar* factors;
+    Scalar alpha;
+    dense_view<const Scalar> b;
+    Scalar* c;  ///< size x columns, column-major
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const std::int64_t task =
+        static_cast<std::int64_t>(ctx.block_rank()) * (block_threads / 32) + warp.index();
+    const std::int64_t row_block = task % p.row_blocks;
+    const std::int64_t column = task / p.row_blocks;
+    if (column >= p.b.columns) {
+      return;
+    }
+    const std::int64_t substitution_index = row_block * row_block_rows + warp.rank();
+    const bool present = substitution_index < p.size;
+    const std::uint32_t needs = present ? ctx.load_constant(p.eliminated + substitution_index) : 0u;
+    Scalar c{};
+    if (present) {
+      const std::int64_t row = p.reversed ? p.size - 1 - substitution_index : substitution_index;
+      c = p.alpha * ctx.load(p.b.data + row * p.b.row_stride + column * p.b.column_stride);
+    }
+    const int count = simt::bit_count(needs);
+    Offset next = ctx.load_constant(p.factor_offsets + row_block) +
+                  static_cast<Offset>(simt::exclusive_sum(warp, count));
+    std::uint32_t needed = simt::reduce(warp, needs, 32, simt::bit_or{});
+    for (; needed != 0; needed &= needed - 1) {
+      const int k = simt::lowest_bit(needed);
+      const Scalar other = warp.shuffle(c, k);
+      if ((needs >> k & 1u) != 0) {
+        c = c - ctx.load_constant(p.factors + next) * other;
+        ++next;
+      }
+    }
+    if (present) {
+      ctx.store(p.c + column * p.size + substitution_index, c);
+    }
   }
 };
 

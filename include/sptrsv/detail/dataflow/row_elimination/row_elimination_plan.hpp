@@ -9,7 +9,6 @@
 
 #include "sptrsv/detail/dataflow/row_elimination/rewritten_system.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_agents.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/row_elimination_rhs_agent.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 
@@ -73,12 +72,13 @@ class plan : public rewritten_system<Scalar, Index, Offset, Executor> {
 
   void make_pattern(const Executor& on, const analysis_memory& memory) override {
     base::place_counted(factor_offsets_, on, memory);
-    factors_ = make_buffer<Scalar>(base::last_of(factor_offsets_, on), on, memory.kept);
+    factors_ = make_buffer<Scalar>(last_of(factor_offsets_, on), on, memory.kept);
     base::place_rewritten_rows(on, memory);
-    columns_ = make_buffer<Index>(base::last_of(row_offsets_, on), on, memory.kept);
-    simt::for_each(on, triangle().size,
-                   take_slots<Index, Offset>{slots_.data(), listed_.data(), lengths_.data(),
-                                             row_offsets_.data(), columns_.data(), !form_.unit});
+    base::columns_ = make_buffer<Index>(last_of(base::row_offsets_, on), on, memory.kept);
+    simt::for_each(
+        on, base::triangle().size,
+        take_slots<Index, Offset>{base::slots_.data(), base::listed_.data(), base::lengths_.data(),
+                                  base::row_offsets_.data(), base::columns_.data(), !base::form_.unit});
     base::free_lists();
   }
 
@@ -91,19 +91,19 @@ class plan : public rewritten_system<Scalar, Index, Offset, Executor> {
     p.eliminated = eliminated_.data();
     p.factor_offsets = factor_offsets_.data();
     p.factors = factors_.data();
-    p.row_offsets = row_offsets_.data();
-    p.columns = columns_.data();
-    p.values = values_.data();
-    p.first_grown = first_grown_.data();
+    p.row_offsets = base::row_offsets_.data();
+    p.columns = base::columns_.data();
+    p.values = base::values_.data();
+    p.first_grown = base::first_grown_.data();
     base::template launch_warps<agent>(row_blocks_, p, on);
   }
 
   void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const override {
     using agent = eliminated_rhs_agent<Scalar, Offset>;
     typename agent::params p{};
-    p.size = triangle().size;
+    p.size = base::triangle().size;
     p.row_blocks = row_blocks_;
-    p.reversed = form_.reversed;
+    p.reversed = base::form_.reversed;
     p.eliminated = eliminated_.data();
     p.factor_offsets = factor_offsets_.data();
     p.factors = factors_.data();
@@ -129,25 +129,15 @@ class plan : public rewritten_system<Scalar, Index, Offset, Executor> {
   }
 
  private:
-  using base::columns_;
-  using base::first_grown_;
-  using base::form_;
-  using base::lengths_;
-  using base::listed_;
-  using base::row_offsets_;
-  using base::slots_;
-  using base::triangle;
-  using base::values_;
-
   void choose(const Scalar* stored, const limits& limits, const Executor& on, const analysis_memory& memory) {
-    const std::int64_t size = triangle().size;
-    slots_ = make_buffer<Offset>(size + 1, on, memory.scratch);
+    const std::int64_t size = base::triangle().size;
+    base::slots_ = make_buffer<Offset>(size + 1, on, memory.scratch);
     simt::for_each(on, size,
-                   count_slots<Offset>{triangle().row_offsets.data(), limits.fill,
-                                       static_cast<Offset>(limits.entries), slots_.data()});
-    base::place_counted(slots_, on, memory);
-    listed_ = make_buffer<Index>(base::last_of(slots_, on), on, memory.scratch);
-    lengths_ = make_buffer<Offset>(size, on, memory.scratch);
+                   count_slots<Offset>{base::triangle().row_offsets.data(), limits.fill,
+                                       static_cast<Offset>(limits.entries), base::slots_.data()});
+    base::place_counted(base::slots_, on, memory);
+    base::listed_ = make_buffer<Index>(last_of(base::slots_, on), on, memory.scratch);
+    base::lengths_ = make_buffer<Offset>(size, on, memory.scratch);
     const auto count = make_buffer<std::int64_t>(1, on, memory.scratch);
     on.fill_bytes(count.data(), 0, count.bytes());
     eliminated_ = make_buffer<std::uint32_t>(size, on, memory.kept);
@@ -157,14 +147,14 @@ class plan : public rewritten_system<Scalar, Index, Offset, Executor> {
     p.triangle = base::valued(stored);
     p.max_growth = base::max_growth_;
     p.longest_row = static_cast<Offset>(limits.longest_row);
-    p.slots = slots_.data();
-    p.columns = listed_.data();
-    p.lengths = lengths_.data();
+    p.slots = base::slots_.data();
+    p.columns = base::listed_.data();
+    p.lengths = base::lengths_.data();
     p.eliminated = eliminated_.data();
     p.eliminated_entries = factor_offsets_.data();
     p.rewritten = count.data();
     base::template launch_warps<agent>(row_blocks_, p, on);
-    on.download(&rewritten_, count.data(), sizeof(rewritten_));
+    rewritten_ = download_value(count.data(), on);
   }
 
   std::int64_t row_blocks_;

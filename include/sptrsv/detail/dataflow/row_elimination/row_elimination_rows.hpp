@@ -100,25 +100,24 @@ struct row_elimination {
   SPTRSV_DEVICE real_t<Scalar> growth() const { return 2 * inverse_sum - 1; }
 };
 
-/// Computes the effect. `inverse_sum`: of the row with this lane's number in the block; it is the row sum of
-/// the inverse of U's comparison matrix (Higham, Accuracy and Stability of Numerical Algorithms,
+/// Computes the effect. `r`: a block_row, or a type with the same members. `base`: the row that r.needs
+/// counts from. `inverse_sum()`: returns inverse_sum of the row that the lane's entry needs, which is the row
+/// sum of the inverse of U's comparison matrix (Higham, Accuracy and Stability of Numerical Algorithms,
 /// section 8.2).
-template <class Context, class Warp, class Scalar, class Index, class Offset>
+template <class Context, class Warp, class Scalar, class Index, class Offset, class Row, class InverseSum>
 SPTRSV_DEVICE row_elimination<Scalar> eliminate(Context& ctx, const Warp& warp,
                                                 const valued_triangle<Scalar, Index, Offset>& t,
-                                                std::int64_t base, std::int64_t row,
-                                                const block_row<Offset>& r, real_t<Scalar> inverse_sum) {
-  using real = real_t<Scalar>;
+                                                std::int64_t base, std::int64_t row, const Row& r,
+                                                const InverseSum& inverse_sum) {
   row_elimination<Scalar> made{Scalar{}, 0, true};
-  const real sum_of_needed = warp.shuffle(inverse_sum, r.needs);
-  real term = 0;
+  real_t<Scalar> term = 0;
   if (r.has_entry) {
     const Scalar entry = t.entry(ctx, row, r.entry);
     made.factor = divide(entry, t.pivot(ctx, base + r.needs));
-    term = magnitude(divide(entry, t.pivot(ctx, row))) * sum_of_needed;
+    term = magnitude(divide(entry, t.pivot(ctx, row))) * inverse_sum();
   }
   made.is_finite = warp.all(is_finite(made.factor));
-  made.inverse_sum = 1 + simt::reduce(warp, term, row_block_rows, simt::plus{});
+  made.inverse_sum = 1 + simt::reduce(warp, term, 32, simt::plus{});
   return made;
 }
 
@@ -138,16 +137,26 @@ struct sorted_list {
   }
 };
 
-/// Merges the lanes' lists: calls visit(column, number) for each different column, ascending, as long as it
-/// returns true. Each lane loads one column ahead. `List`: sorted_list, or a type with the same members.
-template <class Offset, class Context, class Warp, class List, class Visit>
-SPTRSV_DEVICE void merge(Context& ctx, const Warp& warp, List list, const Visit& visit) {
-  auto first = list.take(ctx);
-  auto second = list.take(ctx);
+/// Merges the lanes' lists: stores each different column from to[slot] on, ascending, and returns their
+/// number. If there are more than `max_count`, it stops. Each lane loads one column ahead. `List`:
+/// sorted_list, or a type with the same members.
+template <class Context, class Warp, class List, class Index, class Offset>
+SPTRSV_DEVICE Offset merge(Context& ctx, const Warp& warp, List list, Index* to, Offset slot,
+                           Offset max_count) {
+  Offset count = 0;
+  Index first = list.take(ctx);
+  Index second = list.take(ctx);
   for (Offset number = 0;; ++number) {
-    const auto least = simt::reduce(warp, first, 32, simt::minimum{});
-    if (least == List::none || !visit(least, number)) {
-      return;
+    const Index least = simt::reduce(warp, first, 32, simt::minimum{});
+    if (least == List::none) {
+      return count;
+    }
+    count = number + 1;
+    if (warp.rank() == 0 && count <= max_count) {
+      ctx.store(to + slot + number, least);
+    }
+    if (count > max_count) {
+      return count;
     }
     if (first == least) {
       first = second;

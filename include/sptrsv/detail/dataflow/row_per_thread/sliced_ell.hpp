@@ -217,8 +217,7 @@ buffer<Offset> find_slices(
        place_slices<Index, Offset>{count, t.size, order, t.row_offsets.data(), offsets.data(), find_gate, to},
        memory);
   if (is_large) {
-    std::int64_t slots = 0;
-    on.download(&slots, to, sizeof(slots));
+    const std::int64_t slots = download_value(to, on);
     SPTRSV_EXPECTS(slots <= static_cast<std::int64_t>(max_count<Offset>), errc::unsupported,
                    "dataflow: the path row_per_thread needs " + std::to_string(slots) +
                        " slots for the entries, which do not fit the offset type");
@@ -238,9 +237,7 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
   g.count = simt::ceil_div(t.size, slice_rows);
   g.offsets = std::move(offsets);
   if (slots < 0) {
-    Offset found = 0;
-    on.download(&found, g.offsets.data() + g.count, sizeof(found));
-    slots = static_cast<std::int64_t>(found);
+    slots = static_cast<std::int64_t>(download_value(g.offsets.data() + g.count, on));
   }
   g.columns = make_buffer<Index>(slots, on, memory.kept);
   if (t.rows_are_stored_runs) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/dataflow/single_block/single_block_shared_memory.hpp"
+#include "sptrsv/detail/dataflow/single_block/single_block_shape.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {

@@ -27,14 +27,13 @@ template <class Index, class Offset>
 std::int64_t count_tiles(const host_triangle<Index, Offset>& t, const host_levels<Index>& levels,
                          const shape_values& shape) {
   std::int64_t slot = 0;  // row of the schedule
-  std::vector<std::int64_t> slots_(static_cast<std::size_t>(t.size()));
+  std::vector<std::int64_t> slots_(at(t.size()));
   for (const Index next : levels.rows) {
-    const auto row = static_cast<std::size_t>(next);
+    const auto row = at(next);
     const std::int64_t begin = slot - slot % shape.rows;  // of the tile
     std::int64_t outer = 0;
     bool too_far = false;
-    for (auto e = static_cast<std::size_t>(t.row_offsets[row]);
-         e < static_cast<std::size_t>(t.row_offsets[row + 1]); ++e) {
+    for (auto e = at(t.row_offsets[row]); e < at(t.row_offsets[row + 1]); ++e) {
       const std::int64_t other = slots_[at(t.columns[e])];
       outer += other < begin ? 1 : 0;
       too_far = too_far || (other >= begin && slot - other > shape.reach);
@@ -78,9 +77,11 @@ shape_choice choose_shape(const host_triangle<Index, Offset>& rows, const host_l
 /// Returns the length in tiles of the ring buffer that fits into shared memory.
 template <class Tuning, class Scalar>
 std::int64_t x_ring_tiles(const shape_choice& chosen, std::size_t shared_limit) {
-  std::size_t others = shared_layout<Scalar>::of(chosen.shape, 0).bytes;
-  shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
-    others += index == chosen.index ? simt::static_shared_bytes<agent<Scalar, decltype(shape)>> : 0;
+  std::size_t others = 0;
+  shapes_of<Tuning>::type::with(chosen.index, [&](auto shape) {
+    using shape_type = decltype(shape);
+    others =
+        shared_memory<Scalar, shape_type>::bytes(0) + simt::static_shared_bytes<agent<Scalar, shape_type>>;
   });
   const auto components =
       shared_limit < others ? 0 : static_cast<std::int64_t>((shared_limit - others) / sizeof(Scalar));

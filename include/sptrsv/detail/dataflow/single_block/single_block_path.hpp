@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host side of the single_block path: it owns the schedule and the values, and launches the kernel.
+// The host side of the single_block path: it owns the schedule and the values, puts the values of the stored
+// matrix where the schedule wants them, and launches the kernel.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +11,92 @@
 #include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_agent.hpp"
-#include "sptrsv/detail/dataflow/single_block/single_block_values.hpp"
+#include "sptrsv/detail/dataflow/single_block/single_block_schedule.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
+
+/// Writes, for each row of the triangle, its pivot and the reciprocal; NaN as the reciprocal if the row must
+/// divide.
+template <class Scalar, class Offset>
+struct scatter_pivots {
+  const Scalar* stored;
+  const Offset* sources;
+  const std::uint32_t* row_slots;
+  Scalar* pivots;
+  Scalar* reciprocals;
+  bool conjugated;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const Scalar value = ctx.load_constant(stored + ctx.load_constant(sources + row));
+    const pivot_divisor<Scalar> pivot(conjugated ? conjugate(value) : value);
+    const std::uint32_t slot = ctx.load_constant(row_slots + row);
+    ctx.store(pivots + slot, conjugated ? conjugate(value) : value);
+    ctx.store(reciprocals + slot, pivot.is_safe() ? pivot.reciprocal() : must_divide<Scalar>());
+  }
+};
+
+/// Writes the value of each entry of the triangle, or, with a null `stored`, the factor -1 of each link to a
+/// partial row. In-tile entries are multiplied by the reciprocal of their row's pivot. If a product overflows
+/// or underflows, the row loses its reciprocal, and a second pass writes its in-tile entries unscaled.
+template <class Scalar, class Offset>
+struct scatter_entries {
+  const Scalar* stored;
+  const Offset* sources;
+  const std::uint32_t* slots;  ///< by entry or link, see schedule
+  shape_values shape;
+  Scalar* values;
+  Scalar* in_tile;
+  Scalar* reciprocals;
+  bool conjugated;
+  bool second_pass;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const std::uint32_t slot = ctx.load_constant(slots + e);
+    if ((slot & in_tile_bit) != 0) {
+      store_in_tile(ctx, slot & ~in_tile_bit, value_of(ctx, e));
+    } else if (!second_pass) {
+      ctx.store(values + slot, value_of(ctx, e));
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE Scalar value_of(Context& ctx, std::int64_t e) const {
+    if (stored == nullptr) {
+      return Scalar{} - pivot_divisor<Scalar>::one();
+    }
+    const Scalar value = ctx.load_constant(stored + ctx.load_constant(sources + e));
+    return conjugated ? conjugate(value) : value;
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE void store_in_tile(Context& ctx, std::uint32_t slot, Scalar value) const {
+    const auto rows = static_cast<std::uint32_t>(shape.rows);
+    const std::uint32_t row = slot / rows;
+    const std::int64_t to = static_cast<std::int64_t>(row / rows) * shape.in_tile_entries +
+                            in_tile_index<std::int64_t>(rows, shape.reach, slot % rows, row % rows);
+    const Scalar reciprocal = ctx.load(reciprocals + row);
+    if (second_pass) {
+      if (!is_finite(reciprocal)) {
+        ctx.store(in_tile + to, value);
+      }
+      return;
+    }
+    const Scalar scaled = value * reciprocal;
+    ctx.store(in_tile + to, scaled);
+    if (!(is_safe_factor(scaled) || value == Scalar{})) {
+      ctx.store(reciprocals + row, must_divide<Scalar>());
+    }
+  }
+};
 
 /// The memory of one solve in flight: what status() reads.
 class scratch {
@@ -41,13 +122,13 @@ class scratch {
   [[nodiscard]] std::int64_t first_nonfinite_index(const Executor& on) const {
     std::int64_t columns = 0;
     on.download(&columns, used_rhs(), sizeof(columns));
-    std::vector<std::int64_t> first(static_cast<std::size_t>(columns) + 1, all_finite);
-    on.download(first.data(), first_nonfinite(), static_cast<std::size_t>(columns) * sizeof(std::int64_t));
+    std::vector<std::int64_t> first(at(columns) + 1, all_finite);
+    on.download(first.data(), first_nonfinite(), at(columns) * sizeof(std::int64_t));
     return reported_index(*std::min_element(first.begin(), first.end()));
   }
 
   [[nodiscard]] static std::size_t bytes(std::int64_t max_columns) {
-    return static_cast<std::size_t>(1 + max_columns) * sizeof(std::int64_t);
+    return at(1 + max_columns) * sizeof(std::int64_t);
   }
 
  private:
@@ -87,31 +168,31 @@ class path {
     entry_slots_ = arrays_.add(from.entry_slots, on, resource);
     link_slots_ = arrays_.add(from.link_slots, on, resource);
     row_slots_ = arrays_.add(from.row_slots, on, resource);
-    params_.values = values_ = zeros(operands, on, resource);
-    params_.in_tile = in_tile_ = zeros(in_tile, on, resource);
-    params_.reciprocals = reciprocals_ = arrays_.template make<Scalar>(rows_, on, resource);
-    params_.pivots = pivots_ = arrays_.template make<Scalar>(form.unit ? 0 : rows_, on, resource);
+    params_.values = zeros(operands, on, resource);
+    params_.in_tile = zeros(in_tile, on, resource);
+    params_.reciprocals = arrays_.template make<Scalar>(rows_, on, resource);
+    params_.pivots = arrays_.template make<Scalar>(form.unit ? 0 : rows_, on, resource);
     Scalar* const zero_and_sink = zeros(2, on, resource);
     params_.zero = zero_and_sink;
     params_.sink = zero_and_sink + 1;
-    fill_with_ones(reciprocals_, rows_, on);
-    fill_with_ones(pivots_, form.unit ? 0 : rows_, on);
+    fill_with_ones(params_.reciprocals, rows_, on);
+    fill_with_ones(params_.pivots, form.unit ? 0 : rows_, on);
   }
 
   void update_values(const Scalar* stored, const Executor& on) {
     // Rows without a stored pivot may have lost their reciprocal by earlier values, see scatter_entries.
     if (form_.unit || links_ > 0) {
-      fill_with_ones(reciprocals_, rows_, on);
+      fill_with_ones(params_.reciprocals, rows_, on);
     }
     simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
-                   scatter_pivots<Scalar, Offset>{stored, diagonal_sources_.data(), row_slots_, pivots_,
-                                                  reciprocals_, form_.conjugated});
+                   scatter_pivots<Scalar, Offset>{stored, diagonal_sources_.data(), row_slots_,
+                                                  params_.pivots, params_.reciprocals, form_.conjugated});
     scatter_entries<Scalar, Offset> body{};
     body.sources = sources_.data();
     body.shape = shape_;
-    body.values = values_;
-    body.in_tile = in_tile_;
-    body.reciprocals = reciprocals_;
+    body.values = params_.values;
+    body.in_tile = params_.in_tile;
+    body.reciprocals = params_.reciprocals;
     body.conjugated = form_.conjugated;
     for (int pass = 0; pass < 2; ++pass) {
       body.second_pass = pass == 1;
@@ -136,11 +217,10 @@ class path {
     p.alpha = alpha;
     p.b = b;
     p.x = x;
-    shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
-      if (index == shape_index_) {
-        on.template launch<agent<Scalar, decltype(shape)>>(
-            simt::block_count(x.columns, 1), p, shared_layout<Scalar>::of(shape_, p.x_ring_size).bytes);
-      }
+    shapes_of<Tuning>::type::with(shape_index_, [&](auto shape) {
+      using shape_type = decltype(shape);
+      on.template launch<agent<Scalar, shape_type>>(simt::block_count(x.columns, 1), p,
+                                                    shared_memory<Scalar, shape_type>::bytes(p.x_ring_size));
     });
   }
 
@@ -151,13 +231,13 @@ class path {
   /// Synchronises.
   [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const workspace&,
                                    const Executor& on) const {
-    if (pivots_ == nullptr) {
+    if (params_.pivots == nullptr) {
       return false;
     }
     std::uint32_t slot = 0;
     Scalar pivot;
     on.download(&slot, row_slots_ + substitution_index, sizeof(slot));
-    on.download(&pivot, pivots_ + slot, sizeof(pivot));
+    on.download(&pivot, params_.pivots + slot, sizeof(pivot));
     return pivot == Scalar{};
   }
 
@@ -184,7 +264,7 @@ class path {
   /// Returns an array of zeros.
   Scalar* zeros(std::int64_t count, const Executor& on, memory_resource& resource) {
     Scalar* const made = arrays_.template make<Scalar>(count, on, resource);
-    on.fill_bytes(made, 0, static_cast<std::size_t>(count) * sizeof(Scalar));
+    on.fill_bytes(made, 0, at(count) * sizeof(Scalar));
     return made;
   }
   static void fill_with_ones(Scalar* values, std::int64_t count, const Executor& on) {
@@ -204,10 +284,6 @@ class path {
   const std::uint32_t* entry_slots_;
   const std::uint32_t* link_slots_;
   const std::uint32_t* row_slots_;
-  Scalar* values_;
-  Scalar* in_tile_;
-  Scalar* reciprocals_;
-  Scalar* pivots_;  ///< null if the diagonal is unit
   buffer<Offset> sources_;
   buffer<Offset> diagonal_sources_;
 };

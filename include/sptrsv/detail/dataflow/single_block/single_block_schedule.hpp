@@ -65,17 +65,16 @@ class schedule_builder {
   /// Returns the schedule; nothing if the ring buffer is too short for this triangle. `order`: the rows, each
   /// one after the rows that it needs. `tiles`: how many are expected; there may be more.
   std::optional<schedule> build(const std::vector<Index>& order, std::int64_t tiles = 0) {
-    const auto rows = static_cast<std::size_t>((tiles + p_.shape.stage_tiles) * rows_);
+    const auto rows = at((tiles + p_.shape.stage_tiles) * rows_);
     p_.rows.reserve(rows);
     p_.in_tile_rows.reserve(rows);
-    p_.operands.reserve(rows * static_cast<std::size_t>(capacity_));
+    p_.operands.reserve(rows * at(capacity_));
     std::vector<term> terms;
     for (std::size_t i = 0; i < order.size() && !failed_; ++i) {
       const Index row = order[i];
       terms.clear();
-      const auto r = static_cast<std::size_t>(row);
-      for (auto e = static_cast<std::size_t>(in_.row_offsets[r]);
-           e < static_cast<std::size_t>(in_.row_offsets[r + 1]); ++e) {
+      const auto r = at(row);
+      for (auto e = at(in_.row_offsets[r]); e < at(in_.row_offsets[r + 1]); ++e) {
         terms.push_back({p_.row_slots[at(in_.columns[e])], static_cast<std::uint32_t>(e)});
       }
       const auto x_row = static_cast<std::int32_t>(reversed_ ? in_.size() - 1 - row : row);
@@ -127,7 +126,7 @@ class schedule_builder {
 
   /// Replaces the oldest terms by links to partial rows until the rest fits.
   void split_off_partial_rows(std::vector<term>& terms) {
-    const auto room = static_cast<std::size_t>(capacity_);
+    const auto room = at(capacity_);
     for (std::size_t outer = outer_terms(terms); outer > room && !failed_; outer = outer_terms(terms)) {
       std::sort(terms.begin(), terms.end(), [](const term& a, const term& b) { return a.slot < b.slot; });
       const std::size_t partials = std::min((outer - room + room - 2) / (room - 1), outer / room);
@@ -146,14 +145,12 @@ class schedule_builder {
   }
   /// Returns how many terms the row would take from earlier tiles if it were placed now.
   [[nodiscard]] std::size_t outer_terms(const std::vector<term>& terms) const {
-    return terms.size() <= static_cast<std::size_t>(capacity_) ? terms.size()
-                                                               : outer_terms(terms, tile_for(terms));
+    return terms.size() <= at(capacity_) ? terms.size() : outer_terms(terms, tile_for(terms));
   }
   /// Returns how many terms the row takes from earlier tiles if it is placed in `tile`.
   [[nodiscard]] std::size_t outer_terms(const std::vector<term>& terms, std::int64_t tile) const {
     const std::int64_t begin = first_slot(tile);
-    return static_cast<std::size_t>(
-        std::count_if(terms.begin(), terms.end(), [&](const term& t) { return t.slot < begin; }));
+    return at(std::count_if(terms.begin(), terms.end(), [&](const term& t) { return t.slot < begin; }));
   }
 
   /// Reloads the terms that will have left the ring buffer in `tile`. Returns whether the row can no longer
@@ -167,8 +164,7 @@ class schedule_builder {
         has_reloaded = true;
       }
     }
-    return failed_ || (has_reloaded && (tile_for(terms) != tile ||
-                                        outer_terms(terms, tile) > static_cast<std::size_t>(capacity_)));
+    return failed_ || (has_reloaded && (tile_for(terms) != tile || outer_terms(terms, tile) > at(capacity_)));
   }
 
   std::uint32_t reload(std::uint32_t slot, std::int64_t tile) {
@@ -219,9 +215,9 @@ class schedule_builder {
     ++p_.tiles;
     filled_ = 0;
     failed_ = failed_ || p_.tiles * rows_ * std::max(capacity_, rows_) >= in_tile_bit;
-    p_.rows.resize(static_cast<std::size_t>(p_.tiles * rows_), {no_row, no_row});
-    p_.in_tile_rows.resize(static_cast<std::size_t>(p_.tiles * rows_), 0u);
-    p_.operands.resize(static_cast<std::size_t>(p_.tiles * rows_ * capacity_), 0);
+    p_.rows.resize(at(p_.tiles * rows_), {no_row, no_row});
+    p_.in_tile_rows.resize(at(p_.tiles * rows_), 0u);
+    p_.operands.resize(at(p_.tiles * rows_ * capacity_), 0);
   }
 
   const host_triangle<Index, Offset>& in_;

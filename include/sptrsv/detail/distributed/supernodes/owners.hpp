@@ -55,12 +55,9 @@ class dealer {
     [[nodiscard]] bool is_top(std::int64_t s) const { return of[at(s)] > most; }
   };
 
-  [[nodiscard]] std::int64_t parent(std::int64_t s) const {
-    return of_.tree.rows(s) > 0 ? of_.parent(s) : -1;
-  }
   /// Returns whether the subtree of `s` is dealt as a whole, and is not part of a larger one that is.
   [[nodiscard]] bool is_root(std::int64_t s, const subtree_weights& weight) const {
-    return !weight.is_top(s) && (parent(s) < 0 || weight.is_top(parent(s)));
+    return !weight.is_top(s) && (of_.parent(s) < 0 || weight.is_top(of_.parent(s)));
   }
 
   /// Weighs the subtrees. Those of at most an eighth of a PE's share are dealt as a whole.
@@ -71,8 +68,8 @@ class dealer {
       const double own = static_cast<double>(of_.tree.entries(s) + of_.tree.columns(s));
       weight.of[at(s)] += own;
       all += own;
-      if (parent(s) >= 0) {
-        weight.of[at(parent(s))] += weight.of[at(s)];
+      if (of_.parent(s) >= 0) {
+        weight.of[at(of_.parent(s))] += weight.of[at(s)];
       }
     }
     weight.most = all / (8.0 * pes_);
@@ -97,7 +94,7 @@ class dealer {
     }
     for (std::int64_t s = count - 1; s >= 0; --s) {  // what is below a root goes with it
       if (!weight.is_top(s) && !is_root(s, weight)) {
-        owner[at(s)] = owner[at(parent(s))];
+        owner[at(s)] = owner[at(of_.parent(s))];
       }
     }
   }
@@ -114,7 +111,7 @@ class dealer {
       } else if (weight.is_top(s) && (how != supernode_dealing::subtrees || heaviest[at(s)] < 0)) {
         owner[at(s)] = next++ % pes_;
       }
-      const std::int64_t above = parent(s);
+      const std::int64_t above = of_.parent(s);
       if (above >= 0 && weight.is_top(above) && how == supernode_dealing::subtrees &&
           weight.of[at(s)] > heaviest[at(above)]) {
         heaviest[at(above)] = weight.of[at(s)];

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/check_space.hpp"
 #include "sptrsv/detail/distributed/supernodes/supernodes_structure.hpp"
 #include "sptrsv/host/executor.hpp"
@@ -111,22 +113,16 @@ struct system_part {
  private:
   /// Checks that no row has an entry of the triangle twice, and that each has its diagonal entry.
   void check_rows(const part_type& part) const {
-    std::vector<Index> columns;
+    std::vector<std::int64_t> seen_by(at(part.size), -1);  // by column: the last row with an entry there
     for (std::int64_t i = 0; i < part.rows; ++i) {
       const std::int64_t row = part.first_row + i;
-      columns.clear();
       for (Offset e = part.row_offsets[i]; e < part.row_offsets[i + 1]; ++e) {
-        if (is_entry(row, part.column_indices[e])) {
-          columns.push_back(part.column_indices[e]);
+        const Index column = part.column_indices[e];
+        if (is_entry(row, column) && std::exchange(seen_by[at(column)], row) == row) {
+          throw_pattern_fault(pattern_fault::duplicate, row, false);
         }
       }
-      if (!std::is_sorted(columns.begin(), columns.end())) {
-        std::sort(columns.begin(), columns.end());
-      }
-      if (std::adjacent_find(columns.begin(), columns.end()) != columns.end()) {
-        throw_pattern_fault(pattern_fault::duplicate, row, false);
-      }
-      if (!form.unit && !std::binary_search(columns.begin(), columns.end(), static_cast<Index>(row))) {
+      if (!form.unit && seen_by[at(row)] != row) {
         throw_pattern_fault(pattern_fault::diagonal, row, false);
       }
     }

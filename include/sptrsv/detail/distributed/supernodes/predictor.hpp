@@ -12,24 +12,17 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
-/// The properties of a machine that the model uses. The defaults, which are different forward and backward,
-/// were fitted to complete factors of 3-D grids on two H100; see docs/lab_log/distributed.md. A hop costs
-/// more in a solve than by itself, because a task takes up what has come, and sends what it has computed.
+/// The properties of a machine that the model uses. The defaults were fitted to complete factors of 3-D grids
+/// on two H100; see docs/lab_log/distributed.md. A hop costs more in a solve than by itself, because a task
+/// takes up what has come, and sends what it has computed.
 struct machine_costs {
-  double remote_hop_ns = 2000;  ///< how much longer a hop to another PE takes than one within a PE
-  double level_ns = 0;          ///< of a supernode on the longest path; 0: the default
-  double bytes_per_ns = 0;      ///< of panels and vectors that a GPU reads; 0: the default
-  double put_hop_ns = 6500;     ///< as remote_hop_ns, with put, fence and signal
-  double send_ns = 88;          ///< until a PE sends a value to the next receiver; measured
-  int pes_on_device = 1;        ///< that share the bandwidth of a GPU
-
-  /// Returns the costs with the defaults for a direction.
-  [[nodiscard]] machine_costs of(bool backward) const {
-    machine_costs cost = *this;
-    cost.level_ns = level_ns > 0 ? level_ns : backward ? 1600 : 1460;
-    cost.bytes_per_ns = bytes_per_ns > 0 ? bytes_per_ns : 2690;
-    return cost;
-  }
+  double remote_hop_ns = 2000;      ///< how much longer a hop to another PE takes than one within a PE
+  double put_hop_ns = 6500;         ///< as remote_hop_ns, with put, fence and signal
+  double level_ns = 1460;           ///< of a supernode on the longest path, forward
+  double bytes_per_ns = 2690;       ///< of panels and vectors that a GPU reads
+  double backward_level_ns = 1600;  ///< as level_ns
+  double send_ns = 88;              ///< until a PE sends a value to the next receiver; measured
+  int pes_on_device = 1;            ///< that share the bandwidth of a GPU
 };
 
 /// By receiver: whether a PE sends values to it by puts.
@@ -63,7 +56,7 @@ class predictor {
   /// `scalar_bytes`: of an entry.
   predictor(const structure<Index>& of, const machine_costs& costs, double scalar_bytes,
             const put_pairs& puts)
-      : of_(of), cost_(costs.of(of.backward)), scalar_bytes_(scalar_bytes), puts_(puts) {}
+      : of_(of), cost_(costs), scalar_bytes_(scalar_bytes), puts_(puts) {}
 
   [[nodiscard]] predicted_solve predict(const panel_owners& owners, int pes, pe_tree tree) const {
     const std::int64_t count = of_.tree.count();
@@ -76,7 +69,7 @@ class predictor {
     };
     for (std::int64_t s = 0; s < count; ++s) {
       predicted_solve own = below[at(s)];
-      own.path_ns += cost_.level_ns;
+      own.path_ns += of_.backward ? cost_.backward_level_ns : cost_.level_ns;
       ++own.levels;
       take(longest, own);
       add_load(owners, s, load);

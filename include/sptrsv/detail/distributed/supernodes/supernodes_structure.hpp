@@ -127,10 +127,7 @@ std::vector<T> gather_by_column(Team& team, const row_map& map, const std::vecto
 template <class Index>
 struct fundamental_lists {
   supernodal::fundamental_supernodes of;
-  std::vector<std::int64_t> begin;  ///< by supernode, count + 1: where its rows begin
-  std::vector<Index> rows;
-
-  [[nodiscard]] auto rows_begin(std::int64_t f) const { return rows.begin() + begin[at(f)]; }
+  vertex_lists<Index> rows;  ///< by supernode
 };
 
 /// Finds the parents of supernodes whose rows are known, and which are nested.
@@ -140,11 +137,12 @@ void find_parents(fundamental_lists<Index>& f) {
   for (std::int64_t s = 0; s < static_cast<std::int64_t>(f.of.row_count.size()); ++s) {
     std::int64_t parent = -1;
     bool nested = true;
-    if (f.begin[at(s)] < f.begin[at(s) + 1]) {
-      parent = std::upper_bound(first.begin(), first.end(), *f.rows_begin(s)) - first.begin() - 1;
-      const auto below =
-          std::lower_bound(f.rows_begin(s), f.rows_begin(s + 1), static_cast<Index>(first[at(parent) + 1]));
-      nested = std::includes(f.rows_begin(parent), f.rows_begin(parent + 1), below, f.rows_begin(s + 1));
+    const Index* const begin = f.rows.begin(s);
+    const Index* const end = f.rows.end(s);
+    if (begin != end) {
+      parent = std::upper_bound(first.begin(), first.end(), *begin) - first.begin() - 1;
+      const Index* const below = std::lower_bound(begin, end, static_cast<Index>(first[at(parent) + 1]));
+      nested = std::includes(f.rows.begin(parent), f.rows.end(parent), below, end);
     }
     f.of.parent.push_back(parent);
     f.of.nested.push_back(nested ? 1 : 0);
@@ -172,29 +170,29 @@ fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const 
            *part.begin(j - 1) == first_column + j &&
            std::equal(part.begin(j), part.end(j), part.begin(j - 1) + 1);
   };
-  std::vector<Index> firsts;
-  std::vector<Index> counts;
+  struct begin_and_rows {
+    Index first;
+    Index row_count;
+  };
+  std::vector<begin_and_rows> mine;
   std::vector<Index> rows;
   for (std::int64_t j = 0; j < part.size(); ++j) {
     if (!continues(j)) {
-      firsts.push_back(static_cast<Index>(first_column + j));
+      mine.push_back({static_cast<Index>(first_column + j), 0});
     }
     if (j + 1 == part.size() || !continues(j + 1)) {
-      counts.push_back(static_cast<Index>(part.end(j) - part.begin(j)));
+      mine.back().row_count = static_cast<Index>(part.end(j) - part.begin(j));
       rows.insert(rows.end(), part.begin(j), part.end(j));
     }
   }
   fundamental_lists<Index> found;
-  const auto all_firsts = gather_by_column(team, map, firsts);
-  const auto all_counts = gather_by_column(team, map, counts);
-  found.rows = gather_by_column(team, map, rows);
-  found.of.first.assign(all_firsts.begin(), all_firsts.end());
-  found.of.first.push_back(map.size);
-  found.of.row_count.assign(all_counts.begin(), all_counts.end());
-  found.begin.assign(1, 0);
-  for (const Index count : all_counts) {
-    found.begin.push_back(found.begin.back() + count);
+  found.rows = {{0}, gather_by_column(team, map, rows)};
+  for (const begin_and_rows& s : gather_by_column(team, map, mine)) {
+    found.of.first.push_back(s.first);
+    found.of.row_count.push_back(s.row_count);
+    found.rows.offsets.push_back(found.rows.offsets.back() + s.row_count);
   }
+  found.of.first.push_back(map.size);
   find_parents(found);
   return found;
 }
@@ -219,22 +217,17 @@ struct structure {
     const std::int64_t in_range = range_end(s) - first(s + 1);
     return t < in_range ? first(s + 1) + t : std::int64_t{rows[at(range_rows[at(s)] + t - in_range)]};
   }
-  /// Returns where a row stands in the list of a supernode; -1 if it is not in it.
-  [[nodiscard]] std::int64_t find_row(std::int64_t s, std::int64_t row) const {
-    if (row < first(s + 1)) {
-      return -1;
-    }
-    const std::int64_t in_range = range_end(s) - first(s + 1);
-    if (row < range_end(s)) {
-      return row - first(s + 1);
-    }
-    const auto begin = rows.begin() + range_rows[at(s)];
-    const auto end = begin + (tree.rows(s) - in_range);
-    const auto at = std::lower_bound(begin, end, static_cast<Index>(row));
-    return at != end && *at == row ? in_range + (at - begin) : -1;
+  /// Returns whether a row is in the list of a supernode.
+  [[nodiscard]] bool has_row(std::int64_t s, std::int64_t row) const {
+    const auto below = rows.begin() + range_rows[at(s)];
+    const std::int64_t below_count = tree.rows(s) - (range_end(s) - first(s + 1));
+    return row >= first(s + 1) && (tree.is_nested || row < range_end(s) ||
+                                   std::binary_search(below, below + below_count, static_cast<Index>(row)));
   }
-  /// Returns the supernode of the first row of the list, which is not empty.
-  [[nodiscard]] std::int64_t parent(std::int64_t s) const { return supernode_at(row(s, 0)); }
+  /// Returns the supernode of the first row of the list; -1 if the list is empty.
+  [[nodiscard]] std::int64_t parent(std::int64_t s) const {
+    return tree.rows(s) > 0 ? supernode_at(row(s, 0)) : -1;
+  }
   /// Returns the substitution index for a column of C.
   [[nodiscard]] std::int64_t substitution_index(std::int64_t column) const {
     return backward ? map.size - 1 - column : column;
@@ -249,22 +242,23 @@ structure<Index> make_structure(const fundamental_lists<Index>& f, const row_map
   structure<Index> made;
   made.backward = backward;
   made.map = map;
-  const auto merged = supernodal::merge(f.of, limits);
-  made.tree = supernodal::cut(supernodal::columns_of<Index>(f.of, merged), map.size, f.of.is_nested(),
-                              max_width, cuts);
+  const auto merged = supernodal::merge<Index>(f.of, limits);
+  made.tree = supernodal::cut(merged.ranges, map.size, f.of.is_nested(), max_width, cuts);
   made.level = made.tree.levels(backward);
-  std::size_t range = 0;
+  std::int64_t root = 0;  // of a merged range: its last fundamental supernode
   for (std::int64_t s = 0; s < made.tree.count(); ++s) {
     made.supernode_of.resize(static_cast<std::size_t>(made.first(s + 1)), static_cast<Index>(s));
     made.range_rows.push_back(static_cast<std::int64_t>(made.rows.size()));
     if (made.first(s + 1) == made.range_end(s)) {
-      const std::int64_t root = merged.ranges[range++].end - 1;
-      made.rows.insert(made.rows.end(), f.rows_begin(root), f.rows_begin(root + 1));
+      while (f.of.first[at(root + 1)] < made.range_end(s)) {
+        ++root;
+      }
+      made.rows.insert(made.rows.end(), f.rows.begin(root), f.rows.end(root));
     }
   }
   for (std::int64_t j = 0, of = 0; j < map.size; ++j) {
     of += j == f.of.first[at(of) + 1] ? 1 : 0;
-    made.first_descendant.push_back(static_cast<Index>(merged.first_descendant[at(of)]));
+    made.first_descendant.push_back(merged.first_descendant[at(of)]);
   }
   return made;
 }

@@ -177,8 +177,7 @@ struct agent {
         ctx.atomic_add(&shared.wide[bit / 32], 1u << bit % 32);
       }
       for (std::int64_t rhs = 0; rhs < system.x.columns; rhs += Columns) {
-        const gathered row{system.columns,    system.values, system.buffers,
-                           shared.start.half, rhs,           system.x.columns};
+        const gathered row{p.system, shared.start.half, rhs};
         array_of<Scalar, Columns> sums = {};
         row.sum(ctx, warp, begin, is_wide ? begin : end, s.lanes, Tuning::shared_row, sums);
         for (int k = 0; k < Columns; ++k) {
@@ -209,8 +208,7 @@ struct agent {
         const Offset begin = ctx.load_constant(offsets + mine);
         const Offset end = ctx.load_constant(offsets + mine + 1);
         for (std::int64_t rhs = 0; rhs < system.x.columns; rhs += Columns) {
-          const gathered row{system.columns,    system.values, system.buffers,
-                             shared.start.half, rhs,           system.x.columns};
+          const gathered row{p.system, shared.start.half, rhs};
           array_of<Scalar, Columns> sums = {};
           row.add(ctx, begin, end, ctx.thread_rank(), block_threads, sums);
           for (int k = 0; k < Columns; ++k) {

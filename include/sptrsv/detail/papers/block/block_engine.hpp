@@ -27,29 +27,8 @@ struct basic_recursive_block;
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
 
-/// How to cut a triangle.
-struct cutting {
-  scheme cut;
-  std::int64_t blocks;  ///< number of diagonal blocks; 0: blocks_by_default
-  policy::block_kernels kernels;
-};
-
-template <class Tuning>
-cutting cutting_of(const policy::basic_column_block<Tuning>& p) {
-  return {scheme::columns, p.blocks, p.kernels};
-}
-template <class Tuning>
-cutting cutting_of(const policy::basic_row_block<Tuning>& p) {
-  return {scheme::rows, p.blocks, p.kernels};
-}
-template <class Tuning>
-cutting cutting_of(const policy::basic_recursive_block<Tuning>& p) {
-  SPTRSV_EXPECTS(p.depth <= 30, errc::invalid_argument, "recursive_block: a depth above 30");
-  return {scheme::recursive, p.depth < 0 ? 0 : std::int64_t{1} << p.depth, p.kernels};
-}
-
-/// Holds the analysed system and launches the kernel. The three policies differ in the cutting.
-template <class Policy, class Scalar, class Index, class Offset, class Executor>
+/// Holds the analysed system and launches the kernel. The three policies differ in the cut.
+template <class Policy, scheme Cut, class Scalar, class Index, class Offset, class Executor>
 class block_engine : public paper_engine<Scalar, Index, Offset, Executor> {
   using base = paper_engine<Scalar, Index, Offset, Executor>;
   using base::triangle_;
@@ -75,7 +54,7 @@ class block_engine : public paper_engine<Scalar, Index, Offset, Executor> {
   block_engine(const Policy& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
                std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : base(form, max_rhs, on, resource) {
-    block_system<Index, Offset> made = analyse(cutting_of(policy), a, form, on, resource);
+    block_system<Index, Offset> made = analyse(policy, a, form, on, resource);
     triangle_ = std::move(made.triangle);
     this->levels_ = std::move(made.order);
     plan_ = std::move(made.plan);
@@ -111,27 +90,36 @@ class block_engine : public paper_engine<Scalar, Index, Offset, Executor> {
   }
 
  private:
-  static block_system<Index, Offset> analyse(const cutting& wanted, const pattern_view<Index, Offset>& a,
+  /// Returns the number of diagonal blocks that the policy asks for; 0: blocks_by_default.
+  static std::int64_t wanted_blocks(const Policy& policy) {
+    if constexpr (Cut == scheme::recursive) {
+      SPTRSV_EXPECTS(policy.depth <= 30, errc::invalid_argument, "recursive_block: a depth above 30");
+      return policy.depth < 0 ? 0 : std::int64_t{1} << policy.depth;
+    } else {
+      return policy.blocks;
+    }
+  }
+
+  static block_system<Index, Offset> analyse(const Policy& policy, const pattern_view<Index, Offset>& a,
                                              const triangle_form& form, const Executor& on,
                                              memory_resource& resource) {
+    std::int64_t blocks = wanted_blocks(policy);
     scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
     const device_triangle<Index, Offset> t = build_on_device<Index, Offset>(a, form, on, arena);
     if (t.size == 0) {
       return {};
     }
     const std::int64_t resident = on.template resident_blocks<for_one>();
-    std::int64_t blocks =
-        wanted.blocks > 0 ? wanted.blocks : blocks_by_default<Tuning>(t.size, t.entries(), resident);
-    blocks = std::min(blocks, t.size);
-    if (wanted.cut == scheme::recursive) {
+    blocks = std::min(blocks > 0 ? blocks : blocks_by_default<Tuning>(t.size, t.entries(), resident), t.size);
+    if (Cut == scheme::recursive) {
       std::int64_t power = 1;
       while (2 * power <= blocks) {
         power *= 2;
       }
       blocks = power;
     }
-    return system_builder<Tuning, Index, Offset, Executor>(wanted.kernels, resident, on, {resource, arena})
-        .build(t, wanted.cut, blocks);
+    return system_builder<Tuning, Index, Offset, Executor>(policy.kernels, resident, on, {resource, arena})
+        .build(t, Cut, blocks);
   }
 
   /// Returns the number of sums in a workspace: 0 if there are no squares.
@@ -148,19 +136,22 @@ namespace sptrsv::SPTRSV_ABI::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_column_block<Tuning>, Scalar, Index, Offset, Executor>
-    : public block::block_engine<policy::basic_column_block<Tuning>, Scalar, Index, Offset, Executor> {
+    : public block::block_engine<policy::basic_column_block<Tuning>, block::scheme::columns, Scalar, Index,
+                                 Offset, Executor> {
   using engine::block_engine::block_engine;
 };
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_row_block<Tuning>, Scalar, Index, Offset, Executor>
-    : public block::block_engine<policy::basic_row_block<Tuning>, Scalar, Index, Offset, Executor> {
+    : public block::block_engine<policy::basic_row_block<Tuning>, block::scheme::rows, Scalar, Index, Offset,
+                                 Executor> {
   using engine::block_engine::block_engine;
 };
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_recursive_block<Tuning>, Scalar, Index, Offset, Executor>
-    : public block::block_engine<policy::basic_recursive_block<Tuning>, Scalar, Index, Offset, Executor> {
+    : public block::block_engine<policy::basic_recursive_block<Tuning>, block::scheme::recursive, Scalar,
+                                 Index, Offset, Executor> {
   using engine::block_engine::block_engine;
 };
 

@@ -26,8 +26,6 @@ struct triangle_rows {
   std::int64_t offsets;  ///< index of row 0 in p.offsets; may be negative
   bool has_sums;         ///< true if squares have added to the rows' sums
   const double_buffer<Scalar>& buffers = p.buffers;
-  const Index* columns = p.indices;
-  const Scalar* values = p.values;
   const dense_view<Scalar>& x = p.x;
 
   template <class Context>
@@ -71,12 +69,9 @@ template <int Entries, int Columns, class Scalar, class Index, class Offset>
 struct gathered_row {
   using flag = value_flag<Scalar>;
 
-  const Index* columns;  ///< by entry
-  const Scalar* values;  ///< by entry
-  const double_buffer<Scalar>& buffers;
+  const paper_system<Scalar, Index, Offset>& p;
   std::uint32_t half;
   std::int64_t first_rhs;
-  std::int64_t rhs_count;  ///< right-hand sides of the solve
 
   /// Adds a_e x_e to sums[k] for the entries begin + rank, begin + rank + lanes, ... below `end`, in this
   /// order.
@@ -90,8 +85,8 @@ struct gathered_row {
       SPTRSV_UNROLL
       for (int i = 0; i < Entries; ++i) {
         const Offset at = e + stride * static_cast<Offset>(i);
-        column[i] = at < end ? static_cast<std::int64_t>(ctx.load_constant(columns + at)) : -1;
-        value[i] = at < end ? ctx.load_constant(values + at) : Scalar{};
+        column[i] = at < end ? static_cast<std::int64_t>(p.column(ctx, at)) : -1;
+        value[i] = at < end ? p.value(ctx, at) : Scalar{};
       }
       array_of<Scalar, Entries, Columns> x;
       SPTRSV_UNROLL
@@ -99,7 +94,7 @@ struct gathered_row {
         SPTRSV_UNROLL
         for (int k = 0; k < Columns; ++k) {
           x[i][k] =
-              column[i] >= 0 && first_rhs + k < rhs_count ? load(ctx, column[i], first_rhs + k) : Scalar{};
+              column[i] >= 0 && first_rhs + k < p.x.columns ? load(ctx, column[i], first_rhs + k) : Scalar{};
         }
       }
       SPTRSV_UNROLL
@@ -141,7 +136,7 @@ struct gathered_row {
  private:
   template <class Context>
   SPTRSV_DEVICE Scalar load(Context& ctx, std::int64_t solve_index, std::int64_t rhs) const {
-    return flag::read(ctx, buffers.component(half, rhs, solve_index)).value();
+    return flag::read(ctx, p.buffers.component(half, rhs, solve_index)).value();
   }
 };
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
-#include "sptrsv/detail/analysis/marked.hpp"
 #include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
@@ -62,8 +61,7 @@ device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offse
                                               const analysis_memory& memory) {
   const std::int64_t entries = t.entries();
   const auto kept_before = count_marked<Offset>(
-      entries, is_inside<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(), blocks}, on,
-      memory.scratch);
+      entries, is_inside<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(), blocks}, on, memory);
   device_triangle<Index, Offset> inside;
   inside.size = t.size;
   inside.row_offsets = buffer<Offset>(t.row_offsets.size(), memory.kept, on.stream());

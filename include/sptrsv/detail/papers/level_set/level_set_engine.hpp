@@ -13,9 +13,76 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/papers/level_set/level_set_agent.hpp"
-#include "sptrsv/detail/papers/level_set/level_set_plan.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/policy/level_set.hpp"
+#include "sptrsv/version.hpp"
+
+namespace sptrsv::SPTRSV_ABI::detail::level_set {
+
+/// A launch: one wide level, or a run of consecutive narrow levels.
+struct segment {
+  std::int64_t first_level;
+  std::int64_t last_level;  ///< one past the last level
+  std::int64_t first_row;
+  std::int64_t last_row;  ///< one past the last row
+  int lanes;              ///< lanes per row of a wide level
+  bool narrow;            ///< true for a run of narrow levels
+};
+
+/// The launches in order, and the lanes per row of each level.
+struct level_plan {
+  std::vector<segment> segments;
+  std::vector<std::int32_t> level_lanes;
+};
+
+/// Returns the number of steps of a level of `rows` rows if `lanes` lanes share a row and `available` lanes
+/// work at once. The lanes of a row take its entries one after the other and then add their sums.
+inline std::int64_t level_steps(std::int64_t rows, std::int64_t longest_row, int lanes,
+                                std::int64_t available) {
+  const std::int64_t rounds = (rows * lanes + available - 1) / available;
+  const std::int64_t addition = lanes == 1 ? 0 : lanes == 8 ? 1 : 2;
+  return rounds * ((longest_row + lanes - 1) / lanes + addition + 1);
+}
+
+/// Returns the lanes per row, 1, 8 or 32, with the fewest steps.
+inline int best_lanes(std::int64_t rows, std::int64_t longest_row, std::int64_t available) {
+  int best = 1;
+  for (const int lanes : {8, 32}) {
+    if (level_steps(rows, longest_row, lanes, available) < level_steps(rows, longest_row, best, available)) {
+      best = lanes;
+    }
+  }
+  return best;
+}
+
+/// Makes the plan. `level_offsets` has one element more than there are levels; `longest` holds the longest
+/// row of each level. If not `fused`, each level is a launch and each row gets one warp.
+template <class Tuning, class Index>
+level_plan make_plan(const std::vector<Index>& level_offsets, const std::vector<std::int64_t>& longest,
+                     bool fused) {
+  level_plan plan;
+  for (std::size_t level = 0; level < longest.size(); ++level) {
+    const std::int64_t first_row = level_offsets[level];
+    const std::int64_t last_row = level_offsets[level + 1];
+    const std::int64_t rows = last_row - first_row;
+    const int narrow_lanes = best_lanes(rows, longest[level], Tuning::narrow_block_threads);
+    const bool narrow = fused && rows * narrow_lanes <= Tuning::narrow_lanes;
+    const int lanes = !fused   ? 32
+                      : narrow ? narrow_lanes
+                               : best_lanes(rows, longest[level], Tuning::device_lanes);
+    const auto at = static_cast<std::int64_t>(level);
+    plan.level_lanes.push_back(lanes);
+    if (narrow && !plan.segments.empty() && plan.segments.back().narrow) {
+      plan.segments.back().last_level = at + 1;
+      plan.segments.back().last_row = last_row;
+    } else {
+      plan.segments.push_back({at, at + 1, first_row, last_row, lanes, narrow});
+    }
+  }
+  return plan;
+}
+
+}  // namespace sptrsv::SPTRSV_ABI::detail::level_set
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
@@ -32,16 +99,14 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   struct workspace {
     buffer<Scalar> x;
     buffer<solve_state> state;
-    graph one_rhs;
-    graph many_rhs;
+    graph graphs[2];  ///< for several right-hand sides, and for one
 
     void reset(const Executor&) {}  // each solve begins by setting x and the state
 
     [[nodiscard]] level_set::level_buffers<Scalar> buffers() const { return {x.data(), state.data()}; }
     [[nodiscard]] std::uint32_t* status_flag() const { return &state.data()->status_flag; }
     [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t, const Executor& on) const {
-      solve_state found;
-      on.download(&found, state.data(), sizeof(found));
+      const solve_state found = download_value(state.data(), on);
       return reported_index(found.first_nonfinite);
     }
   };
@@ -60,14 +125,15 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
     workspace made{make_buffer<Scalar>(checked_product(triangle_.size, this->max_rhs_), on, resource),
-                   buffer<solve_state>(1, resource, on.stream()), graph{}, graph{}};
+                   buffer<solve_state>(1, resource, on.stream()),
+                   {}};
     const solve_state start{0, all_finite, 0};
     on.upload(made.state.data(), &start, sizeof(start));
-    if (is_recorded()) {
-      made.one_rhs = on.record([&](const auto& launcher) { enqueue_levels(true, made, launcher); });
-    }
-    if (is_recorded() && this->max_rhs_ > 1) {
-      made.many_rhs = on.record([&](const auto& launcher) { enqueue_levels(false, made, launcher); });
+    for (const bool one_rhs : {true, false}) {
+      if (is_recorded() && (one_rhs || this->max_rhs_ > 1)) {
+        made.graphs[one_rhs ? 1 : 0] =
+            on.record([&](const auto& launcher) { enqueue_levels(one_rhs, made, launcher); });
+      }
     }
     return made;
   }
@@ -81,7 +147,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
     if (!is_recorded() || on.is_capturing()) {
       enqueue_levels(x.columns == 1, scratch, on);
     } else {
-      on.replay(x.columns == 1 ? scratch.one_rhs : scratch.many_rhs);
+      on.replay(scratch.graphs[x.columns == 1 ? 1 : 0]);
     }
     simt::for_each(on, components, level_set::scatter_solution<Scalar, Index, Offset>{system});
   }
@@ -110,8 +176,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   [[nodiscard]] bool is_recorded() const { return policy_.launches == policy::level_launches::fused; }
 
   void plan(const Executor& on, memory_resource& resource) {
-    const auto longest = make_buffer<std::int64_t>(levels_.count, on, resource);
-    on.fill_bytes(longest.data(), 0, longest.bytes());
+    const auto longest = make_zeros<std::int64_t>(levels_.count, on, resource);
     simt::for_each(
         on, triangle_.size,
         level_set::measure_levels<Index, Offset>{triangle_.row_offsets.data(), levels_.level_offsets.data(),
@@ -141,22 +206,15 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
         using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, OneRhs>;
         on.template launch<narrow>(
             1, {p, levels_.level_offsets.data(), level_lanes_.data(), s.first_level, s.last_level});
-      } else if (s.lanes == 1) {
-        enqueue_wide<By, 1, OneRhs>(p, s, on);
-      } else if (s.lanes == 8) {
-        enqueue_wide<By, 8, OneRhs>(p, s, on);
       } else {
-        enqueue_wide<By, 32, OneRhs>(p, s, on);
+        with_one_of<1, 8, 32>(s.lanes, [&](auto lanes) {
+          using wide =
+              level_set::wide_agent<Tuning, Scalar, Index, Offset, By, decltype(lanes)::value, OneRhs>;
+          on.template launch<wide>(simt::block_count(s.last_row - s.first_row, wide::rows_per_block),
+                                   {p, s.first_row, s.last_row});
+        });
       }
     }
-  }
-
-  template <policy::orientation By, int Lanes, bool OneRhs, class Launcher>
-  static void enqueue_wide(const level_set::level_system<Scalar, Index, Offset>& p,
-                           const level_set::segment& s, const Launcher& on) {
-    using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, By, Lanes, OneRhs>;
-    on.template launch<wide>(simt::block_count(s.last_row - s.first_row, wide::rows_per_block),
-                             {p, s.first_row, s.last_row});
   }
 
   policy::basic_level_set<Tuning> policy_;

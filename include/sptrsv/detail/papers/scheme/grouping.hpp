@@ -117,13 +117,10 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
   made.count = made.level_offsets.back();
   const buffer<Index> group_offsets = begin_upload(made.level_offsets, on, resource);
 
-  made.first = make_buffer<Index>(made.count * s.sub_warps, on, resource);
-  made.rows = make_buffer<Index>(made.count * s.sub_warps, on, resource);
+  made.first = make_zeros<Index>(made.count * s.sub_warps, on, resource);
+  made.rows = make_zeros<Index>(made.count * s.sub_warps, on, resource);
   made.group_of_node = make_buffer<Index>(with_group_of_node ? nodes : 0, on, resource);
-  const auto inner = make_buffer<std::int32_t>(levels.count, on, resource);
-  on.fill_bytes(made.first.data(), 0, made.first.bytes());
-  on.fill_bytes(made.rows.data(), 0, made.rows.bytes());
-  on.fill_bytes(inner.data(), 0, inner.bytes());
+  const auto inner = make_zeros<std::int32_t>(levels.count, on, resource);
   simt::for_each(
       on, nodes,
       place_nodes<Index>{levels.level_offsets.data(), levels.count, levels.rows.data(),

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sptrsv/detail/analysis/marked.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"

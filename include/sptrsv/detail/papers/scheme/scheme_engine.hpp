@@ -162,13 +162,6 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   [[nodiscard]] bool groups_are_rows() const {
     return scheme_.reorder && scheme_.merge == node_merging::none && scheme_.sub_warps == 1;
   }
-  [[nodiscard]] int lane_bits() const {
-    int bits = 5;
-    for (int sub_warps = scheme_.sub_warps; sub_warps > 1; sub_warps /= 2) {
-      --bits;
-    }
-    return bits;
-  }
   /// Returns how lanes share rows. Every row has more than 0 entries with the diagonal. A row of one entry is
   /// as fast with all lanes as with one.
   [[nodiscard]] schemes::row_sharing sharing() const {
@@ -252,7 +245,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     p.work.state = assigned() && l.waits ? scratch.assignments.data() + i : nullptr;
     p.nodes = {groups_.first.data(), groups_.rows.data()};
     p.solve_blocks = this->blocks_;
-    p.lane_bits = lane_bits();
+    p.lane_bits = simt::lowest_bit(static_cast<std::uint32_t>(32 / scheme_.sub_warps));
     p.sharing = sharing();
     p.together_above = scheme_.together_above;
     p.early_division = scheme_.early_division;

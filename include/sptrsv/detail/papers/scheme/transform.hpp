@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
-#include "sptrsv/detail/analysis/marked.hpp"
 #include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
@@ -184,8 +183,7 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
   const std::int64_t count = graph.nodes.count;
   const Index* const first_solve_index = graph.nodes.first.data();
   const auto node_of_row = make_buffer<Index>(t.size, on, resource);
-  graph.inner = make_buffer<std::int32_t>(count, on, resource);
-  on.fill_bytes(graph.inner.data(), 0, graph.inner.bytes());
+  graph.inner = make_zeros<std::int32_t>(count, on, resource);
   simt::for_each(on, count, number_rows_by_node<Index>{first_solve_index, node_of_row.data()});
   const auto edges_before =
       count_marked<Offset>(t.entries(),

@@ -47,28 +47,12 @@ struct column_view {
   template <class Context>
   SPTRSV_DEVICE std::int64_t count_before(Context& ctx, std::int64_t begin, std::int64_t count,
                                           std::int64_t row_end) const {
-    std::int64_t low = 0;
-    std::int64_t high = count;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (row(ctx, begin, middle) < row_end) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return triangle_kernels::count_while(count, [&](std::int64_t t) { return row(ctx, begin, t) < row_end; });
   }
-};
-
-/// Returns the number of entries of a column.
-template <class Index, class Offset>
-struct column_length {
-  column_view<Index, Offset> c;
-
+  /// Body of simt::find_largest: the number of entries of a column.
   template <class Context>
   SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t column) const {
-    return c.count(ctx, column);
+    return count(ctx, column);
   }
 };
 
@@ -120,7 +104,7 @@ class factor_columns {
     }
     const one_triangle_builder<Executor> flipped_rows(a, {flipped(form)}, {}, on, resource);
     auto built = flipped_rows.allocate_rows();
-    const auto reports = check_rows(flipped_rows, built, on);
+    const auto reports = flipped_rows.check(built);
     longest_.column = reports[0].longest_row;
     entries_ = reports[0].entries;
     if (!flipped_rows.ascends(reports, 0)) {
@@ -160,9 +144,7 @@ class factor_columns {
                                find_panel_columns<Index, Offset>{a, lists_.offsets.data(),
                                                                  pattern_first_.data(), lists_.first.data()});
     on.exclusive_scan(lists_.offsets.data(), lists_.offsets.data(), a.size + 1, resource);
-    Offset entries = 0;
-    on.download(&entries, lists_.offsets.data() + a.size, sizeof(entries));
-    entries_ = entries;
+    entries_ = download_value(lists_.offsets.data() + a.size, on);
     view_ = {a.size, lists_.offsets.data(), pattern_first_.data(), a.row_indices, 1, -1};
   }
 
@@ -224,24 +206,13 @@ class factor_columns {
     lists_.first = make_buffer<Offset>(size, on, resource);
   }
 
-  /// Checks the stored matrix, and counts the entries of the rows that a triangle is built from.
-  template <class Executor>
-  auto check_rows(const one_triangle_builder<Executor>& builder,
-                  const std::array<device_triangle<Index, Offset>, 1>& t, const Executor& on) const {
-    simt::for_each(on, t[0].size, builder.start_rows(t, 0));
-    builder.measure_rows(t);
-    const auto found = builder.read_reports();
-    builder.expect_sound(found);
-    return found;
-  }
-
   /// Builds the columns if the stored matrix has the rows of C sorted. Returns whether it has.
   template <class Executor>
   bool take_rows(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
                  memory_resource& resource) {
     const one_triangle_builder<Executor> rows(a, {form}, {}, on, resource);
     const auto built = rows.allocate_rows();
-    const auto reports = check_rows(rows, built, on);
+    const auto reports = rows.check(built);
     if (!rows.ascends(reports, 0)) {
       return false;
     }

@@ -178,13 +178,12 @@ template <class Index, class Executor>
 device_merge<Index> merge_on_device(const device_fundamental<Index>& f, const merge_limits& limits,
                                     std::int64_t max_steps, simt::scan_words& words, const Executor& on,
                                     memory_resource& resource) {
-  const auto counts = make_buffer<Index>(2 * f.count, on, resource);
+  const auto counts = make_zeros<Index>(2 * f.count, on, resource);
   const auto lowest = make_buffer<Index>(f.count, on, resource);
   const auto entries = make_buffer<std::int64_t>(f.count, on, resource);
   // Behind the roots: their number, and whether the merge is given up, so that the host waits for both once.
   const auto roots = make_buffer<Index>(f.count + 2, on, resource);
   Index* const result = roots.data() + f.count;
-  on.fill_bytes(counts.data(), 0, counts.bytes());
   on.fill_bytes(result, 0, 2 * sizeof(Index));
   const merge_state<Index> state{f.view(),      counts.data(),  counts.data() + f.count,
                                  lowest.data(), entries.data(), roots.data()};
@@ -219,11 +218,9 @@ device_merge<Index> merge_supernodes(const device_fundamental<Index>& f, const m
     merged = merge_on_device(f, limits, max_steps, words, on, resource);
   }
   if (merged.ranges.size() == 0) {
-    const fundamental_supernodes on_host = download_fundamental(f, on);
-    const merged_supernodes made = merge(on_host, limits);
-    merged.ranges = upload(columns_of<Index>(on_host, made), on, resource);
-    merged.first_descendant =
-        upload(std::vector<Index>(made.first_descendant.begin(), made.first_descendant.end()), on, resource);
+    const merged_supernodes<Index> made = merge<Index>(download_fundamental(f, on), limits);
+    merged.ranges = upload(made.ranges, on, resource);
+    merged.first_descendant = upload(made.first_descendant, on, resource);
   }
   return merged;
 }

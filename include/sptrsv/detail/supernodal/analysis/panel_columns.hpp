@@ -113,13 +113,11 @@ void expect_sound_panels(const panel_pattern<Index, Offset>& a, const Executor& 
   const auto first_fault = make_buffer<std::int64_t>(1, on, resource);
   on.fill_bytes(first_fault.data(), 0x7f, first_fault.bytes());
   simt::for_each_by_tile<32>(on, a.supernodes, check{a, first_fault.data()});
-  std::int64_t found = 0;
-  on.download(&found, first_fault.data(), sizeof(found));
+  const std::int64_t found = download_value(first_fault.data(), on);
   const std::int64_t supernode = found / check::faults;
   if (supernode < a.supernodes) {
-    Index column = 0;
-    on.download(&column, a.first_columns + supernode, sizeof(column));
-    throw_panel_fault(static_cast<panel_fault>(found % check::faults), supernode, column);
+    throw_panel_fault(static_cast<panel_fault>(found % check::faults), supernode,
+                      download_value(a.first_columns + supernode, on));
   }
 }
 

@@ -217,11 +217,10 @@ template <class Index, class Offset, class Executor>
 column_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Executor& on,
                                       memory_resource& resource) {
   column_lists<Index, Offset> made;
-  const auto begins = make_buffer<Index>(c.size + 1, on, resource);
+  const auto begins = make_zeros<Index>(c.size + 1, on, resource);
   made.begun = make_buffer<Index>(c.size + 1, on, resource);
   const auto first = make_buffer<Index>(c.size + 1, on, resource);
   const column_runs<Index> runs{c.size, begins.data(), made.begun.data(), first.data()};
-  on.fill_bytes(begins.data(), 0, begins.bytes());
   simt::for_each_by_tile<lanes_per_list>(on, c.size, mark_runs<Index, Offset>{c, begins.data()});
   simt::scan_words words(resource);
   const auto results = make_buffer<std::int64_t>(2, on, resource);  // so that the host waits once

@@ -203,9 +203,7 @@ struct device_structure : supernode_arrays<Index> {
     Index* const fundamental = make(Index{}, of.count);
     std::int64_t* const mask_begin = make(std::int64_t{}, of.count + 1);
     scans.scan(on, of.count + 1, place_masks<Index>{of, f.begun.data(), fundamental, mask_begin}, nullptr);
-    std::int64_t word_count = 0;
-    on.download(&word_count, mask_begin + of.count, sizeof(word_count));
-    std::uint32_t* const words = make(std::uint32_t{}, word_count);
+    std::uint32_t* const words = make(std::uint32_t{}, download_value(mask_begin + of.count, on));
     masks = {words, mask_begin, fundamental, f.first.data(), f.count};
     simt::for_each(on, size,
                    describe_columns<Index>{place_supernodes(on, resource), f.begun.data(), first_descendant,

@@ -202,8 +202,7 @@ template <class Index, class Offset, class Executor>
 buffer<Index> count_begun(const column_view<Index, Offset>& c, const Executor& on,
                           memory_resource& resource) {
   auto begun = make_buffer<Index>(c.size + 1, on, resource);
-  const auto children = make_buffer<Index>(c.size, on, resource);
-  on.fill_bytes(children.data(), 0, children.bytes());
+  const auto children = make_zeros<Index>(c.size, on, resource);
   simt::for_each(on, c.size, count_children<Index, Offset>{c, children.data()});
   simt::for_each_by_tile<lanes_per_list>(on, c.size + 1,
                                          mark_fundamental<Index, Offset>{c, children.data(), begun.data()});
@@ -223,9 +222,7 @@ device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& column
   if (f.begun.data() == nullptr) {
     f.begun = count_begun(c, on, resource);
   }
-  Index count = 0;
-  on.download(&count, f.begun.data() + c.size, sizeof(count));
-  f.count = count;
+  f.count = download_value(f.begun.data() + c.size, on);
   f.first = make_buffer<Index>(f.count + 1, on, resource);
   f.row_count = make_buffer<Index>(f.count, on, resource);
   f.parent = make_buffer<Index>(f.count, on, resource);
@@ -236,25 +233,22 @@ device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& column
     std::int64_t longest_column;
     std::uint64_t not_nested;
   };
-  const auto found = make_buffer<results>(1, on, resource);
-  on.fill_bytes(found.data(), 0, found.bytes());
+  const auto found = make_zeros<results>(1, on, resource);
   simt::for_each(on, c.size + 1, describe_fundamental<Index, Offset>{c, f.view()});
   simt::for_each_by_tile<lanes_per_list>(on, f.count,
                                          mark_nested<Index, Offset>{c, f.view(), &found.data()->not_nested});
   if (known.row < 0) {
-    const auto row_entries = make_buffer<Index>(c.size, on, resource);
-    on.fill_bytes(row_entries.data(), 0, row_entries.bytes());
+    const auto row_entries = make_zeros<Index>(c.size, on, resource);
     simt::for_each_by_tile<lanes_per_list>(on, f.count,
                                            count_row_entries<Index, Offset>{c, f.view(), row_entries.data()});
     simt::find_largest(on, c.size, array_kernels::element_of<Index>{row_entries.data()},
                        &found.data()->longest_row);
   }
   if (known.column < 0) {
-    simt::find_largest(on, c.size, column_length<Index, Offset>{c}, &found.data()->longest_column);
+    simt::find_largest(on, c.size, c, &found.data()->longest_column);
   }
   columns.set_fundamental(f.first, f.count, on, resource);
-  results host{};
-  on.download(&host, found.data(), sizeof(host));
+  const results host = download_value(found.data(), on);
   f.is_nested = host.not_nested == 0;
   f.longest = {known.row < 0 ? host.longest_row : known.row,
                known.column < 0 ? host.longest_column : known.column};

@@ -41,17 +41,20 @@ struct merge_limits {
   }
 };
 
-/// Fundamental supernodes that form one supernode.
-struct merged_range {
-  std::int64_t begin;    ///< first fundamental supernode
-  std::int64_t end;      ///< one past the last one, the root of the others
-  std::int64_t entries;  ///< entries of the pattern in the columns of the range, without the diagonal
+/// The columns that are merged into one supernode.
+template <class Index>
+struct merged_columns {
+  Index first;          ///< first column
+  Index rows;           ///< rows below the last column
+  Index parent;         ///< the merged supernode of the first of these rows; -1: none
+  Index parent_column;  ///< this row, as a column; -1: none
 };
 
 /// The supernodes after merging.
+template <class Index>
 struct merged_supernodes {
-  std::vector<merged_range> ranges;            ///< ascending
-  std::vector<std::int64_t> first_descendant;  ///< by fundamental supernode: see supernodes::first_descendant
+  std::vector<merged_columns<Index>> ranges;  ///< ascending
+  std::vector<Index> first_descendant;        ///< by fundamental supernode: see supernodes::first_descendant
 };
 
 /// Returns whether `ancestor` is `node` or an ancestor of it.
@@ -65,16 +68,21 @@ inline bool is_ancestor(const fundamental_supernodes& f, std::int64_t ancestor, 
 /// Merges supernodes with their parents, from the leaves to the roots. A supernode is merged only if it lies
 /// just before its parent and all descendants of the parent that are already in the same range, so that no
 /// column moves and the descendants of a column are consecutive.
-inline merged_supernodes merge(const fundamental_supernodes& f, const merge_limits& limits) {
-  merged_supernodes result;
-  auto& ranges = result.ranges;
+template <class Index>
+merged_supernodes<Index> merge(const fundamental_supernodes& f, const merge_limits& limits) {
+  struct range_of_supernodes {
+    std::int64_t begin;
+    std::int64_t end;      ///< one past the last one, the root of the others
+    std::int64_t entries;  ///< entries of the pattern in their columns, without the diagonal
+  };
+  std::vector<range_of_supernodes> ranges;
   for (std::int64_t p = 0; p < f.count(); ++p) {
     const auto panel_entries = [&](std::int64_t columns) {
       return panel_row(columns + f.row_count[at(p)], columns);
     };
-    merged_range range{p, p + 1, panel_entries(f.first[at(p + 1)] - f.first[at(p)])};
+    range_of_supernodes range{p, p + 1, panel_entries(f.first[at(p + 1)] - f.first[at(p)])};
     while (!ranges.empty()) {
-      const merged_range child = ranges.back();
+      const range_of_supernodes child = ranges.back();
       const std::int64_t parent = f.parent[at(child.end - 1)];
       const bool is_inside = parent >= range.begin && parent <= p;
       if (!is_inside || !f.nested[at(child.end - 1)] || !is_ancestor(f, parent, range.begin)) {
@@ -91,49 +99,26 @@ inline merged_supernodes merge(const fundamental_supernodes& f, const merge_limi
     ranges.push_back(range);
   }
 
-  auto& first_descendant = result.first_descendant;
-  first_descendant.assign(f.first.begin(), f.first.end() - 1);
-  for (const merged_range& range : ranges) {
+  merged_supernodes<Index> result;
+  result.first_descendant.assign(f.first.begin(), f.first.end() - 1);
+  std::vector<Index> range_of;  // by fundamental supernode
+  for (const range_of_supernodes& range : ranges) {
+    const auto root = static_cast<std::size_t>(range.end) - 1;
     for (std::int64_t node = range.begin; node + 1 < range.end; ++node) {
-      const auto parent = static_cast<std::size_t>(f.parent[at(node)]);
-      first_descendant[parent] = std::min(first_descendant[parent], first_descendant[at(node)]);
+      Index& of_parent = result.first_descendant[at(f.parent[at(node)])];
+      of_parent = std::min(of_parent, result.first_descendant[at(node)]);
+    }
+    range_of.resize(root + 1, static_cast<Index>(result.ranges.size()));
+    result.ranges.push_back({static_cast<Index>(f.first[at(range.begin)]),
+                             static_cast<Index>(f.row_count[root]), static_cast<Index>(f.parent[root]), -1});
+  }
+  for (merged_columns<Index>& range : result.ranges) {
+    if (range.parent >= 0) {
+      range.parent_column = static_cast<Index>(f.first[at(range.parent)]);
+      range.parent = range_of[at(range.parent)];
     }
   }
   return result;
-}
-
-/// The columns that are merged into one supernode.
-template <class Index>
-struct merged_columns {
-  Index first;          ///< first column
-  Index rows;           ///< rows below the last column
-  Index parent;         ///< the merged supernode of the first of these rows; -1: none
-  Index parent_column;  ///< this row, as a column; -1: none
-};
-
-/// Returns the columns of merged supernodes.
-template <class Index>
-std::vector<merged_columns<Index>> columns_of(const fundamental_supernodes& f,
-                                              const merged_supernodes& merged) {
-  std::vector<Index> range_of(static_cast<std::size_t>(f.count()));
-  for (std::size_t i = 0; i < merged.ranges.size(); ++i) {
-    std::fill(range_of.begin() + merged.ranges[i].begin, range_of.begin() + merged.ranges[i].end,
-              static_cast<Index>(i));
-  }
-  std::vector<merged_columns<Index>> made;
-  made.reserve(merged.ranges.size());
-  for (const merged_range& range : merged.ranges) {
-    const auto root = static_cast<std::size_t>(range.end) - 1;
-    merged_columns<Index> columns{static_cast<Index>(f.first[at(range.begin)]),
-                                  static_cast<Index>(f.row_count[root]), -1, -1};
-    if (f.parent[root] >= 0) {
-      const auto parent = static_cast<std::size_t>(f.parent[root]);
-      columns.parent = range_of[parent];
-      columns.parent_column = static_cast<Index>(f.first[parent]);
-    }
-    made.push_back(columns);
-  }
-  return made;
 }
 
 /// The supernodes of a plan, and their tree, on the host.

@@ -13,14 +13,13 @@ namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
 /// A forest in the shared memory of its block. Groups of lanes share the entries of a product, as many as
 /// keep all threads busy. No other block needs the components of a forest.
-template <class Tuning, class Scalar, class Index, class Offset, bool Backward>
+template <class Context, class Tuning, class Scalar, class Params, bool Backward>
 struct forest_memory {
-  static constexpr bool is_backward = Backward;
   static constexpr int threads = Tuning::block_threads;
-  static constexpr int arrivals = Backward ? 4 : 2;  ///< words for copy_bulk
-  using params = solve_params<Scalar, Index, Offset>;
   using item = std::conditional_t<Backward, forest_column, forest_product>;
 
+  Context& ctx;
+  const Params& p;
   forest f;
   const Scalar* panels;
   const item* items;
@@ -32,12 +31,10 @@ struct forest_memory {
   std::int32_t* level_begin;
 
   /// Divides the memory, and begins to fill it.
-  template <class Context>
-  SPTRSV_DEVICE static forest_memory prepare(Context& ctx, const params& p, const forest& of,
+  SPTRSV_DEVICE static forest_memory prepare(Context& ctx, const Params& p, const forest& of,
                                              std::uint64_t* arrival) {
     constexpr forest_space space{sizeof(Scalar), Backward};
-    forest_memory at{};
-    at.f = of;
+    forest_memory at{ctx, p, of, {}, {}, {}, {}, {}, {}, {}, {}};
     auto* const panel_memory = static_cast<unsigned char*>(ctx.dynamic_shared());
     unsigned char* const item_memory = panel_memory + space.panels(of.entries);
     unsigned char* const node_memory = item_memory + space.items(of.columns, of.rows);
@@ -52,18 +49,17 @@ struct forest_memory {
     at.b = at.factors + of.columns;
     at.level_begin = reinterpret_cast<std::int32_t*>(next + space.components(of.columns, of.outside_count));
     const auto warp = ctx.template group<32>();
+    const auto copy = [&](int number, const auto* from, std::int64_t begin, std::int64_t end, auto* to) {
+      copy_panel(ctx, from, begin, end, to, &arrival[number], warp.rank());
+    };
     if (warp.index() == 0) {
-      copy_panel(ctx, p.panels, of.panels, of.panels + of.entries, panel_memory, &arrival[0], warp.rank());
+      copy(0, p.panels, of.panels, of.panels + of.entries, panel_memory);
       if constexpr (Backward) {
-        copy_panel(ctx, p.forests.columns, of.items, of.items + of.columns, item_memory, &arrival[1],
-                   warp.rank());
-        copy_panel(ctx, p.forests.local_rows, of.local_rows, of.local_rows + of.rows, list_memory,
-                   &arrival[2], warp.rank());
-        copy_panel(ctx, p.forests.nodes, of.nodes, of.nodes + of.node_count, node_memory, &arrival[3],
-                   warp.rank());
+        copy(1, p.forests.columns, of.items, of.items + of.columns, item_memory);
+        copy(2, p.forests.local_rows, of.local_rows, of.local_rows + of.rows, list_memory);
+        copy(3, p.forests.nodes, of.nodes, of.nodes + of.node_count, node_memory);
       } else {
-        copy_panel(ctx, p.forests.products, of.items, of.items + of.columns + of.rows, item_memory,
-                   &arrival[1], warp.rank());
+        copy(1, p.forests.products, of.items, of.items + of.columns + of.rows, item_memory);
       }
     }
     for (int i = ctx.thread_rank(); i <= of.level_count; i += threads) {
@@ -77,10 +73,9 @@ struct forest_memory {
   }
 
   /// Waits for the copies. All threads of the block see them, and what the others have stored.
-  template <class Context>
-  SPTRSV_DEVICE static void wait_copies(Context& ctx, const std::uint64_t* arrival) {
+  SPTRSV_DEVICE void wait_copies(const std::uint64_t* arrival) const {
     if (arrival != nullptr && ctx.thread_rank() < 32) {
-      for (int i = 0; i < arrivals; ++i) {
+      for (int i = 0; i < forest_space::arrivals(Backward); ++i) {
         ctx.wait_bulk(&arrival[i], false);
       }
     }
@@ -88,24 +83,21 @@ struct forest_memory {
   }
 
   /// Returns the number of an outside row in the lists of rows.
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t outside_row(Context& ctx, const params& p, int q) const {
+  SPTRSV_DEVICE std::int64_t outside_row(int q) const {
     return ctx.load_constant(p.forests.outside_rows + f.outside + q);
   }
 
-  template <class Context>
-  SPTRSV_DEVICE Scalar divide_by_pivot(Context& ctx, const params& p, int column, Scalar v) const {
+  SPTRSV_DEVICE Scalar divide_by_pivot(int column, Scalar v) const {
     const Scalar quotient = v * factors[column];
     return is_finite(quotient) ? quotient : p.pivot(ctx, f.first + column)(v);
   }
 
   /// Returns whether a local row depends by structure on a local column of the same merged range.
-  template <class Context>
-  SPTRSV_DEVICE bool depends(Context& ctx, const params& p, int row, int column) const {
+  SPTRSV_DEVICE bool depends(int row, int column) const {
     const std::int64_t global_row =
         row < f.columns
             ? f.first + row
-            : static_cast<std::int64_t>(ctx.load_constant(p.of.rows + outside_row(ctx, p, row - f.columns)));
+            : static_cast<std::int64_t>(ctx.load_constant(p.of.rows + outside_row(row - f.columns)));
     return f.first + column >=
            static_cast<std::int64_t>(ctx.load_constant(p.of.first_descendant + global_row));
   }

@@ -17,39 +17,40 @@ namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 ///      the component by its pivot. A barrier.
 ///   3. Hand over the outside rows, as contributions of the roots.
 ///   4. Last level: store each component plus the product of its row of the diagonal block.
-template <class Tuning, class Scalar, class Index, class Offset, class Params>
+template <class Context, class Tuning, class Scalar, class Params>
 struct forward_forest {
   static constexpr int threads = Tuning::block_threads;
-  using params = Params;
-  using memory = forest_memory<Tuning, Scalar, Index, Offset, false>;
+  using memory = forest_memory<Context, Tuning, Scalar, Params, false>;
 
-  template <class Context>
-  SPTRSV_DEVICE static void solve(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs,
-                                  const memory& at, const std::uint64_t* arrival) {
+  const memory& at;
+  Context& ctx;
+  const Params& p;
+
+  SPTRSV_DEVICE void solve(std::uint32_t half, std::int64_t rhs, const std::uint64_t* arrival) const {
     const forest& f = at.f;
     for (int i = ctx.thread_rank(); i < f.columns + f.outside_count; i += threads) {
       at.x[i] = i < f.columns ? p.load_b(ctx, f.first + i, rhs) : Scalar{};
     }
-    memory::wait_copies(ctx, arrival);
+    at.wait_copies(arrival);
     const int diagonal = at.level_begin[f.level_count - 1];
     for (int i = ctx.thread_rank(); i < f.columns; i += threads) {
       if ((at.items[diagonal + i].count & forest_product::is_last) != 0) {
-        at.x[i] = at.divide_by_pivot(ctx, p, i, at.x[i]);
+        at.x[i] = at.divide_by_pivot(i, at.x[i]);
       }
     }
     ctx.barrier();
     for (int level = 0; level + 1 < f.level_count; ++level) {
-      add_products(ctx, p, at, level, [&](const forest_product& product, Scalar sum) {
+      add_products(level, [&](const forest_product& product, Scalar sum) {
         const Scalar v = at.x[product.row] + sum;
         at.x[product.row] =
-            (product.count & forest_product::is_last) != 0 ? at.divide_by_pivot(ctx, p, product.row, v) : v;
+            (product.count & forest_product::is_last) != 0 ? at.divide_by_pivot(product.row, v) : v;
       });
       ctx.barrier();
     }
     for (int q = ctx.thread_rank(); q < f.outside_count; q += threads) {
-      p.publish(ctx, half, rhs, at.outside_row(ctx, p, q), at.x[f.columns + q]);
+      p.publish(ctx, half, rhs, at.outside_row(q), at.x[f.columns + q]);
     }
-    add_products(ctx, p, at, f.level_count - 1, [&](const forest_product& product, Scalar sum) {
+    add_products(f.level_count - 1, [&](const forest_product& product, Scalar sum) {
       const std::int64_t column = f.first + product.row;
       p.store_x(ctx, column, rhs, half, column, at.x[product.row] + sum);
     });
@@ -58,9 +59,8 @@ struct forward_forest {
  private:
   /// Calls finish(product, sum) in one lane for each row with products in a level. `product`: the last one of
   /// the row.
-  template <class Context, class Finish>
-  SPTRSV_DEVICE static void add_products(Context& ctx, const params& p, const memory& at, int level,
-                                         const Finish& finish) {
+  template <class Finish>
+  SPTRSV_DEVICE void add_products(int level, const Finish& finish) const {
     const auto warp = ctx.template group<32>();
     const int begin = at.level_begin[level];
     const int end = at.level_begin[level + 1];
@@ -78,7 +78,7 @@ struct forward_forest {
         while (begins_row) {
           const bool has_next = i + 1 < end;
           const forest_product next = at.items[has_next ? i + 1 : i];
-          sum = sum + multiply(ctx, p, at, product, lane, lanes);
+          sum = sum + multiply(product, lane, lanes);
           if (!has_next || next.row != product.row) {
             break;
           }
@@ -94,9 +94,7 @@ struct forward_forest {
   }
 
   /// Returns the share of a lane in a product.
-  template <class Context>
-  SPTRSV_DEVICE static Scalar multiply(Context& ctx, const params& p, const memory& at,
-                                       const forest_product& product, int lane, int lanes) {
+  SPTRSV_DEVICE Scalar multiply(const forest_product& product, int lane, int lanes) const {
     const int count = product.count & forest_product::count_mask;
     const Scalar* const entries = at.panels + product.entry;
     const Scalar* const x = at.x + product.column;
@@ -105,7 +103,7 @@ struct forward_forest {
     if (!is_finite(sum) && (product.count & forest_product::is_guarded) != 0) {
       sum = Scalar{};
       for (int j = lane; j < count; j += lanes) {
-        if (at.depends(ctx, p, product.row, product.column + j)) {
+        if (at.depends(product.row, product.column + j)) {
           sum = sum + entries[j] * x[j];
         }
       }
@@ -121,34 +119,34 @@ struct forward_forest {
 ///   3. Wait for the components of the outside rows.
 ///   4. For each level, from the roots: for each column, add its products with the rows below, divide by the
 ///      pivot, store. A barrier.
-template <class Tuning, class Scalar, class Index, class Offset, class Params>
+template <class Context, class Tuning, class Scalar, class Params>
 struct backward_forest {
   static constexpr int threads = Tuning::block_threads;
-  using params = Params;
-  using memory = forest_memory<Tuning, Scalar, Index, Offset, true>;
+  using memory = forest_memory<Context, Tuning, Scalar, Params, true>;
 
-  template <class Context>
-  SPTRSV_DEVICE static void solve(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs,
-                                  const memory& at, const std::uint64_t* arrival) {
+  const memory& at;
+  Context& ctx;
+  const Params& p;
+
+  SPTRSV_DEVICE void solve(std::uint32_t half, std::int64_t rhs, const std::uint64_t* arrival) const {
     const forest& f = at.f;
     for (int i = ctx.thread_rank(); i < f.columns; i += threads) {
       at.b[i] = p.load_b(ctx, f.first + i, rhs);
     }
-    memory::wait_copies(ctx, arrival);
+    at.wait_copies(arrival);
     for_columns(
-        ctx, at, 0, f.columns,
-        [&](const column& c, int lane, int lanes) { return multiply_diagonal(ctx, p, at, c, lane, lanes); },
+        0, f.columns, [&](const column& c, int lane, int lanes) { return multiply_diagonal(c, lane, lanes); },
         [&](const column& c, Scalar sum) { at.x[c.number] = at.b[c.number] + sum; });
     for (int q = ctx.thread_rank(); q < f.outside_count; q += threads) {
-      at.x[f.columns + q] = p.wait(ctx, half, rhs, ctx.load_constant(p.of.rows + at.outside_row(ctx, p, q)));
+      at.x[f.columns + q] = p.wait(ctx, half, rhs, ctx.load_constant(p.of.rows + at.outside_row(q)));
     }
     ctx.barrier();
     for (int level = 0; level < f.level_count; ++level) {
       for_columns(
-          ctx, at, at.level_begin[level], at.level_begin[level + 1],
-          [&](const column& c, int lane, int lanes) { return multiply_rows(ctx, p, at, c, lane, lanes); },
+          at.level_begin[level], at.level_begin[level + 1],
+          [&](const column& c, int lane, int lanes) { return multiply_rows(c, lane, lanes); },
           [&](const column& c, Scalar sum) {
-            const Scalar solved = at.divide_by_pivot(ctx, p, c.number, at.x[c.number] + sum);
+            const Scalar solved = at.divide_by_pivot(c.number, at.x[c.number] + sum);
             at.x[c.number] = solved;
             p.store_x(ctx, f.first + c.number, rhs, half, p.size - 1 - f.first - c.number, solved);
           });
@@ -165,9 +163,8 @@ struct backward_forest {
 
   /// Calls finish(column, sum) in one lane for each column [begin, end) in the order of levels. Its lanes get
   /// their shares of the sum from share(column, lane, lanes).
-  template <class Context, class Share, class Finish>
-  SPTRSV_DEVICE static void for_columns(Context& ctx, const memory& at, int begin, int end,
-                                        const Share& share, const Finish& finish) {
+  template <class Share, class Finish>
+  SPTRSV_DEVICE void for_columns(int begin, int end, const Share& share, const Finish& finish) const {
     const auto warp = ctx.template group<32>();
     const int log = memory::log_lanes_for(end - begin);
     const int lanes = 1 << log;
@@ -185,9 +182,7 @@ struct backward_forest {
   }
 
   /// Returns the share of a lane in the product of a column of the diagonal block and the right-hand side.
-  template <class Context>
-  SPTRSV_DEVICE static Scalar multiply_diagonal(Context& ctx, const params& p, const memory& at,
-                                                const column& c, int lane, int lanes) {
+  SPTRSV_DEVICE Scalar multiply_diagonal(const column& c, int lane, int lanes) const {
     const int j = c.number - c.of.first;
     const auto entry = [&](int i) { return c.of.panel + i * (i - 1) / 2 + j; };
     Scalar sum{};
@@ -197,7 +192,7 @@ struct backward_forest {
     if (!is_finite(sum)) {  // zeros by structure must be left out
       sum = Scalar{};
       for (int i = j + 1 + lane; i < c.of.columns; i += lanes) {
-        if (at.depends(ctx, p, c.of.first + i, c.number)) {
+        if (at.depends(c.of.first + i, c.number)) {
           sum = sum + at.panels[entry(i)] * at.b[c.of.first + i];
         }
       }
@@ -206,9 +201,7 @@ struct backward_forest {
   }
 
   /// Returns the share of a lane in the product of a column and the components below.
-  template <class Context>
-  SPTRSV_DEVICE static Scalar multiply_rows(Context& ctx, const params& p, const memory& at, const column& c,
-                                            int lane, int lanes) {
+  SPTRSV_DEVICE Scalar multiply_rows(const column& c, int lane, int lanes) const {
     const Scalar* const entries =
         at.panels + c.of.panel + c.of.columns * (c.of.columns - 1) / 2 + c.number - c.of.first;
     const std::uint16_t* const rows = at.lists + c.of.list;
@@ -217,7 +210,7 @@ struct backward_forest {
     if (!is_finite(sum) && c.of.guarded > 0) {  // zeros by structure must be left out
       sum = Scalar{};
       for (int i = lane; i < c.of.rows; i += lanes) {
-        if (i >= c.of.guarded || at.depends(ctx, p, rows[i], c.number)) {
+        if (i >= c.of.guarded || at.depends(rows[i], c.number)) {
           sum = sum + entries[i * c.of.columns] * at.x[rows[i]];
         }
       }
@@ -228,7 +221,7 @@ struct backward_forest {
 
 /// Solves forest `number`. `Direction`: forward_forest or backward_forest. The words at `arrival` are
 /// prepared.
-template <class Direction, class Context, class Params>
+template <class Direction, bool Backward, class Context, class Params>
 SPTRSV_DEVICE void solve_forest(Context& ctx, const Params& p, const block_start& start, std::int64_t number,
                                 std::uint64_t* arrival) {
   using memory = typename Direction::memory;
@@ -237,10 +230,10 @@ SPTRSV_DEVICE void solve_forest(Context& ctx, const Params& p, const block_start
     if (rhs > 0) {
       ctx.barrier();
     }
-    Direction::solve(ctx, p, start.half, rhs, at, rhs == 0 ? arrival : nullptr);
+    Direction{at, ctx, p}.solve(start.half, rhs, rhs == 0 ? arrival : nullptr);
   }
-  for (int q = ctx.thread_rank(); !memory::is_backward && q < at.f.outside_count; q += memory::threads) {
-    p.buffers.reset(ctx, start.half ^ 1u, at.outside_row(ctx, p, q), start.rhs_to_reset, 0, 1);
+  for (int q = ctx.thread_rank(); !Backward && q < at.f.outside_count; q += memory::threads) {
+    p.buffers.reset(ctx, start.half ^ 1u, at.outside_row(q), start.rhs_to_reset, 0, 1);
   }
 }
 

@@ -90,6 +90,8 @@ struct forest_space {
   std::int64_t scalar_bytes;
   bool backward;
 
+  /// Returns the number of copies that fill a part of it, each with a word for copy_bulk.
+  SPTRSV_HOST_DEVICE static constexpr int arrivals(bool backward) { return backward ? 4 : 2; }
   [[nodiscard]] SPTRSV_HOST_DEVICE static constexpr std::int64_t aligned(std::int64_t bytes) {
     return (bytes + 15) / 16 * 16;
   }

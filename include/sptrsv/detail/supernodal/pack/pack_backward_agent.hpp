@@ -34,7 +34,7 @@ struct pack_backward_agent {
     start_pack_block(ctx, shared, p);
     const task& work = shared.work;
     if (work.kind == task_kind::warps) {
-      warp_team<Context> team(ctx);
+      supernode_team<Context, 32> team(ctx);
       const int index = team.warp().index();
       if (index < work.end - work.begin) {
         const supernode& node = shared.small[index];
@@ -44,7 +44,7 @@ struct pack_backward_agent {
       }
       return;
     }
-    block_team<Context, block_threads> team(ctx);
+    supernode_team<Context, block_threads> team(ctx);
     const auto memory = memory_type::template of_block<space>(ctx, p.tile_bytes);
     if (work.kind == task_kind::sums) {
       sum(ctx, team, shared, p, work, memory.products);
@@ -59,13 +59,12 @@ struct pack_backward_agent {
   using flag = value_flag<pair>;
 
   /// Divides by the pivot, and hands over and stores components of x.
-  template <class Context>
-  SPTRSV_DEVICE static void finish(Context& ctx, const params& p, std::uint32_t half, const lane_rhs& rhs,
-                                   std::int64_t column, const pair& sum) {
-    const auto pivot = p.pivot(ctx, column);
+  template <class Rhs>
+  SPTRSV_DEVICE static void finish(const Rhs& rhs, std::int64_t column, const pair& sum) {
+    const auto pivot = rhs.p.pivot(rhs.ctx, column);
     const pair solved{{pivot(sum.of[0]), pivot(sum.of[1])}};
-    p.publish(ctx, half, rhs, column, solved);
-    p.store_x(ctx, column, rhs, half, p.size - 1 - column, solved);
+    rhs.publish(column, solved);
+    rhs.store_x(column, rhs.p.size - 1 - column, solved);
   }
 
   /// Adds the sums of the tiles for some columns of the supernode. Groups of warps take 8 columns each; the
@@ -83,13 +82,12 @@ struct pack_backward_agent {
       const std::int64_t column =
           work.begin + (share.group + round * share.groups) * octet_rows + team.warp().rank() / pack_pairs;
       for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
-        const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
-        const pair mine = column < work.end && rhs.count > 0
-                              ? sum_of_tiles(ctx, p, half, rhs, work, column, share)
-                              : pair{};
+        const auto rhs = p.rhs_of(ctx, half, pack, pair_of_lane);
+        const pair mine =
+            column < work.end && rhs.count > 0 ? sum_of_tiles(rhs, work, column, share) : pair{};
         const pair total = add_parts(team, share, products, mine);
         if (column < work.end && share.part == 0) {
-          finish(ctx, p, half, rhs, work.node.first + column, total);
+          finish(rhs, work.node.first + column, total);
         }
         team.sync();
       }
@@ -100,29 +98,13 @@ struct pack_backward_agent {
   }
 
   /// Returns the sum for a column over the tiles of the warp.
-  template <class Context>
-  SPTRSV_DEVICE static pair sum_of_tiles(Context& ctx, const params& p, std::uint32_t half,
-                                         const lane_rhs& rhs, const task& work, std::int64_t column,
+  template <class Rhs>
+  SPTRSV_DEVICE static pair sum_of_tiles(const Rhs& rhs, const task& work, std::int64_t column,
                                          const warp_share& share) {
-    constexpr int at_once = 8;
-    const auto index = [&](int tile) { return p.size + work.partials + tile * work.node.columns + column; };
-    pair total{};
-    for (int t = share.part; t < work.tiles; t += at_once * share.parts) {
-      typename flag::reading seen[at_once];
-      SPTRSV_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        const int tile = t + i * share.parts;
-        seen[i] = tile < work.tiles ? p.try_load(ctx, half, rhs, index(tile)) : flag::zero();
-      }
-      SPTRSV_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        const int tile = t + i * share.parts;
-        if (tile < work.tiles) {  // not p.wait(), which is slower where many values are waited for
-          total = total + flag::wait(ctx, p.component(half, rhs, index(tile)), seen[i]);
-        }
-      }
-    }
-    return total;
+    const auto index = [&](int t) { return rhs.p.size + work.partials + t * work.node.columns + column; };
+    return sum_handed_over<8, pair>(
+        rhs.ctx, work, share.part, share.parts, [&](int t) { return rhs.try_load(index(t)); },
+        [&](int t) { return rhs.component(index(t)); });
   }
 
   /// The factors of columns of the panel, one of each octet, as multiply_octets takes them, for the rows from
@@ -200,13 +182,12 @@ struct pack_backward_agent {
       return taken;
     }
     /// Loads z once: x as it is seen, or alpha b.
-    template <class Context>
-    SPTRSV_DEVICE void try_load(Context& ctx, const params& p, std::uint32_t half, const lane_rhs& rhs,
-                                typename flag::reading (&seen)[capacity]) const {
+    template <class Rhs>
+    SPTRSV_DEVICE void try_load(const Rhs& rhs, typename flag::reading (&seen)[capacity]) const {
       SPTRSV_UNROLL
       for (int u = 0; u < capacity; ++u) {
-        seen[u] = is_below[u] ? p.try_load(ctx, half, rhs, column[u])
-                  : has[u]    ? bit_cast<typename flag::reading>(p.load_b(ctx, column[u], rhs))
+        seen[u] = is_below[u] ? rhs.try_load(column[u])
+                  : has[u]    ? bit_cast<typename flag::reading>(rhs.load_b(column[u]))
                               : flag::zero();
       }
     }
@@ -238,22 +219,21 @@ struct pack_backward_agent {
     const bool is_one_batch = part.end - part.begin <= rows_at_once;
     row_batch rows = take_rows(part.begin);
     typename flag::reading seen[row_batch::capacity];
-    rows.try_load(ctx, p, half, p.rhs_of(packs.first, pair_of_lane), seen);
+    rows.try_load(p.rhs_of(ctx, half, packs.first, pair_of_lane), seen);
     for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
-      const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
+      const auto rhs = p.rhs_of(ctx, half, pack, pair_of_lane);
       pair sums[column_factors::capacity] = {};
       for (int base = part.begin; base < part.end; base += rows_at_once) {
         const int count = part.end - base < rows_at_once ? part.end - base : rows_at_once;
         if (!is_one_batch && (pack > packs.first || base > part.begin)) {
           rows = take_rows(base);
-          rows.try_load(ctx, p, half, rhs, seen);
+          rows.try_load(rhs, seen);
         }
         bool finite = true;
         SPTRSV_UNROLL
         for (int u = 0; u < row_batch::capacity; ++u) {
           if (rows.has[u]) {
-            const pair z =
-                rows.is_below[u] ? p.wait(ctx, half, rhs, rows.column[u], seen[u]) : seen[u].value();
+            const pair z = rows.is_below[u] ? rhs.wait(rows.column[u], seen[u]) : seen[u].value();
             finite = finite && is_finite(z);
             pair_at(memory.pack, row_of_lane + u * (Team::size / pack_pairs), pair_of_lane) = z;
           }
@@ -266,7 +246,7 @@ struct pack_backward_agent {
         }
         const bool all_finite = !any_in_team(team, votes, !finite);
         if (is_one_batch) {  // for the next pack
-          rows.try_load(ctx, p, half, p.rhs_of(pack + packs.step, pair_of_lane), seen);
+          rows.try_load(p.rhs_of(ctx, half, pack + packs.step, pair_of_lane), seen);
         }
         factors.take_rows(base, count);
         multiply_octets(ctx, team.warp(), share, factors.octets, count, all_finite, memory.pack, factors,
@@ -278,9 +258,9 @@ struct pack_backward_agent {
       for (int u = 0; u < column_factors::capacity; ++u) {
         if (share.part == 0 && factors.column[u] < k) {
           if (partials >= 0) {
-            p.publish(ctx, half, rhs, p.size + partials + factors.column[u], sums[u]);
+            rhs.publish(p.size + partials + factors.column[u], sums[u]);
           } else {
-            finish(ctx, p, half, rhs, node.first + factors.column[u], sums[u]);
+            finish(rhs, node.first + factors.column[u], sums[u]);
           }
         }
       }

@@ -56,37 +56,34 @@ struct pack_contributions {
   }
   [[nodiscard]] SPTRSV_DEVICE bool is_long() const { return named.first < -1; }
   /// Loads the contributions once if they are at most two.
-  template <class Context>
-  SPTRSV_DEVICE readings try_load(Context& ctx, const params& p, std::uint32_t half,
-                                  const lane_rhs& rhs) const {
-    return {
-        {named.first >= 0 ? p.try_load(ctx, half, rhs, named.first) : flag::zero(),
-         named.first >= 0 && named.second >= 0 ? p.try_load(ctx, half, rhs, named.second) : flag::zero()}};
+  template <class Rhs>
+  SPTRSV_DEVICE readings try_load(const Rhs& rhs) const {
+    return {{named.first >= 0 ? rhs.try_load(named.first) : flag::zero(),
+             named.first >= 0 && named.second >= 0 ? rhs.try_load(named.second) : flag::zero()}};
   }
   /// Adds the contributions to `sum`, in their order, and returns the result. `seen`: from try_load.
-  template <class Context>
-  SPTRSV_DEVICE pair add(Context& ctx, const params& p, std::uint32_t half, const lane_rhs& rhs,
-                         const readings& seen, pair sum) const {
+  template <class Rhs>
+  SPTRSV_DEVICE pair add(const Rhs& rhs, const readings& seen, pair sum) const {
     if (rhs.count == 0 || named.first == -1) {
       return sum;
     }
     if (!is_long()) {
-      sum = sum + p.wait(ctx, half, rhs, named.first, seen.of[0]);
-      return named.second >= 0 ? sum + p.wait(ctx, half, rhs, named.second, seen.of[1]) : sum;
+      sum = sum + rhs.wait(named.first, seen.of[0]);
+      return named.second >= 0 ? sum + rhs.wait(named.second, seen.of[1]) : sum;
     }
     constexpr int at_once = 4;
-    const Offset* const sources = p.sources + (-2 - named.first);
+    const Offset* const sources = rhs.p.sources + (-2 - named.first);
     for (Offset begin = 0; begin < named.second; begin += at_once) {
       Offset source[at_once];
       typename flag::reading loaded[at_once];
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        source[i] = begin + i < named.second ? ctx.load_constant(sources + begin + i) : Offset{-1};
-        loaded[i] = source[i] >= 0 ? p.try_load(ctx, half, rhs, source[i]) : flag::zero();
+        source[i] = begin + i < named.second ? rhs.ctx.load_constant(sources + begin + i) : Offset{-1};
+        loaded[i] = source[i] >= 0 ? rhs.try_load(source[i]) : flag::zero();
       }
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        sum = source[i] >= 0 ? sum + p.wait(ctx, half, rhs, source[i], loaded[i]) : sum;
+        sum = source[i] >= 0 ? sum + rhs.wait(source[i], loaded[i]) : sum;
       }
     }
     return sum;

@@ -33,7 +33,7 @@ struct pack_forward_agent {
     start_pack_block(ctx, shared, p);
     const task& work = shared.work;
     if (work.kind == task_kind::warps) {
-      warp_team<Context> team(ctx);
+      supernode_team<Context, 32> team(ctx);
       const int index = team.warp().index();
       if (index < work.end - work.begin) {
         const supernode& node = shared.small[index];
@@ -47,7 +47,7 @@ struct pack_forward_agent {
       sum(ctx, shared, p, work);
       return;
     }
-    block_team<Context, block_threads> team(ctx);
+    supernode_team<Context, block_threads> team(ctx);
     solve(ctx, team, team.warp().index(), shared, p, work.node, work.begin, work.end,
           work.kind == task_kind::tile, memory_type::template of_block<space>(ctx, p.tile_bytes),
           &shared.arrivals[0], shared.votes);
@@ -60,10 +60,10 @@ struct pack_forward_agent {
 
   /// Computes g of columns of a supernode for the right-hand sides of the lane, and calls use(column, g).
   /// `list`: the contributions that the lane has found. The lanes of the warp call it together.
-  template <class Context, class Warp, class Use>
-  SPTRSV_DEVICE static void sum_g(Context& ctx, const Warp& warp, const params& p, std::uint32_t half,
-                                  const lane_rhs& rhs, const supernode& node, const warp_batches& columns,
-                                  const contribution_list& list, const Use& use) {
+  template <class Rhs, class Warp, class Use>
+  SPTRSV_DEVICE static void sum_g(const Rhs& rhs, const Warp& warp, const supernode& node,
+                                  const warp_batches& columns, const contribution_list& list,
+                                  const Use& use) {
     constexpr int at_once = 2;
     SPTRSV_NO_UNROLL
     for (int first = 0; first < warp_batches::capacity; first += at_once) {
@@ -76,16 +76,16 @@ struct pack_forward_agent {
       SPTRSV_UNROLL
       for (int u = 0; u < at_once; ++u) {
         const std::int64_t j = columns.served(first + u, warp.rank());
-        b[u] = j < columns.end ? p.load_b(ctx, node.first + j, rhs) : pair{};
+        b[u] = j < columns.end ? rhs.load_b(node.first + j) : pair{};
         lists[u] = list.of_lane(warp, warp_batches::finder(first + u, warp.rank()));
-        seen[u] = lists[u].try_load(ctx, p, half, rhs);
+        seen[u] = lists[u].try_load(rhs);
       }
       SPTRSV_UNROLL
       for (int u = 0; u < at_once; ++u) {
         const std::int64_t j = columns.served(first + u, warp.rank());
         if (j < columns.end) {
-          const auto pivot = p.pivot(ctx, node.first + j);
-          const pair f = lists[u].add(ctx, p, half, rhs, seen[u], b[u]);
+          const auto pivot = rhs.p.pivot(rhs.ctx, node.first + j);
+          const pair f = lists[u].add(rhs, seen[u], b[u]);
           use(j, pair{{pivot(f.of[0]), pivot(f.of[1])}});
         }
       }
@@ -109,10 +109,9 @@ struct pack_forward_agent {
     const warp_batches columns{work.begin + warp.index() * octet_rows, sum_columns, work.end};
     const auto list = column_list(ctx, p, work.node, columns.found(warp.rank()), work.end);
     for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
-      const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
-      sum_g(ctx, warp, p, half, rhs, work.node, columns, list, [&](std::int64_t j, const pair& g) {
-        p.publish(ctx, half, rhs, p.rows + work.node.first + j, g);
-      });
+      const auto rhs = p.rhs_of(ctx, half, pack, pair_of_lane);
+      sum_g(rhs, warp, work.node, columns, list,
+            [&](std::int64_t j, const pair& g) { rhs.publish(p.rows + work.node.first + j, g); });
     }
     const std::int64_t mine = columns.served(0, warp.rank());
     if (mine < work.end) {
@@ -181,16 +180,16 @@ struct pack_forward_agent {
     const int rounds = static_cast<int>(simt::ceil_div(octets, warp_batches::capacity * share.groups));
     contribution_list below = below_list(ctx, p, node, part, octets_of(0).found(lane));
     for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
-      const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
+      const auto rhs = p.rhs_of(ctx, half, pack, pair_of_lane);
       bool finite = true;
       const auto keep = [&](std::int64_t j, const pair& g) {
         finite = finite && is_finite(g);
         pair_at(memory.pack, static_cast<int>(j), pair_of_lane) = g;
       };
       if (polls_g) {
-        poll_g(ctx, p, half, rhs, node, columns, lane, keep);
+        poll_g(rhs, node, columns, lane, keep);
       } else {
-        sum_g(ctx, warp, p, half, rhs, node, columns, list, keep);
+        sum_g(rhs, warp, node, columns, list, keep);
       }
       const int padding = static_cast<int>(columns.served(0, lane));
       if (padding < (4 - k % 4) % 4) {
@@ -210,7 +209,7 @@ struct pack_forward_agent {
             break;
           }
           const contribution_list to_row = below.of_lane(warp, warp_batches::finder(u, lane));
-          const auto seen = to_row.try_load(ctx, p, half, rhs);
+          const auto seen = to_row.try_load(rhs);
           const int first = static_cast<int>(taken.first + u * taken.step);
           const int mine = static_cast<int>(taken.served(u, lane));
           pair sums[1] = {};
@@ -221,7 +220,7 @@ struct pack_forward_agent {
           }
           const pair sum = add_parts(team, share, memory.products, sums[0]);
           if (share.part == 0 && mine < part.end) {
-            finish(ctx, p, half, rhs, node, part.skipped + mine, to_row, seen, sum, memory.pack);
+            finish(rhs, node, part.skipped + mine, to_row, seen, sum, memory.pack);
           }
           if (share.parts > 1) {
             break;  // a group has at most one octet
@@ -245,36 +244,33 @@ struct pack_forward_agent {
   }
 
   /// Waits for g of columns of the supernode, which other blocks hand over; otherwise as sum_g.
-  template <class Context, class Use>
-  SPTRSV_DEVICE static void poll_g(Context& ctx, const params& p, std::uint32_t half, const lane_rhs& rhs,
-                                   const supernode& node, const warp_batches& columns, int lane,
-                                   const Use& use) {
+  template <class Rhs, class Use>
+  SPTRSV_DEVICE static void poll_g(const Rhs& rhs, const supernode& node, const warp_batches& columns,
+                                   int lane, const Use& use) {
     typename flag::reading seen[warp_batches::capacity];
     const auto column = [&](int u) { return columns.served(u, lane); };
     SPTRSV_UNROLL
     for (int u = 0; u < warp_batches::capacity; ++u) {
-      seen[u] = column(u) < columns.end ? p.try_load(ctx, half, rhs, p.rows + node.first + column(u))
-                                        : flag::zero();
+      seen[u] = column(u) < columns.end ? rhs.try_load(rhs.p.rows + node.first + column(u)) : flag::zero();
     }
     SPTRSV_UNROLL
     for (int u = 0; u < warp_batches::capacity; ++u) {
       if (column(u) < columns.end) {
-        use(column(u), p.wait(ctx, half, rhs, p.rows + node.first + column(u), seen[u]));
+        use(column(u), rhs.wait(rhs.p.rows + node.first + column(u), seen[u]));
       }
     }
   }
 
   /// Stores x or hands over the contribution for row `i` of the panel.
-  template <class Context>
-  SPTRSV_DEVICE static void finish(Context& ctx, const params& p, std::uint32_t half, const lane_rhs& rhs,
-                                   const supernode& node, std::int64_t i, const contribution_list& below,
+  template <class Rhs>
+  SPTRSV_DEVICE static void finish(const Rhs& rhs, const supernode& node, std::int64_t i,
+                                   const contribution_list& below,
                                    const typename contribution_list::readings& seen, const pair& sum,
                                    Scalar* g) {
     if (i < node.columns) {
-      p.store_x(ctx, node.first + i, rhs, half, node.first + i,
-                pair_at(g, static_cast<int>(i), rhs.pair) + sum);
+      rhs.store_x(node.first + i, node.first + i, pair_at(g, static_cast<int>(i), rhs.pair) + sum);
     } else {
-      p.publish(ctx, half, rhs, node.rows_begin + i - node.columns, below.add(ctx, p, half, rhs, seen, sum));
+      rhs.publish(node.rows_begin + i - node.columns, below.add(rhs, seen, sum));
     }
   }
 };

@@ -64,11 +64,9 @@ class solve_storage {
   template <class Executor>
   [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t blocks, const Executor& on) const {
     if (packs_) {
-      unsigned long long drawn = 0;
-      unsigned long long found = 0;
-      on.download(&drawn, &sweep_.buffers().state->tickets, sizeof(drawn));
-      on.download(&found, packs_->found_tickets.data(), sizeof(found));
-      if (drawn == found) {  // no solve in one sweep came after the last solve in packs
+      const unsigned long long drawn = download_value(&sweep_.buffers().state->tickets, on);
+      if (drawn == download_value(packs_->found_tickets.data(),
+                                on)) {  // no solve in one sweep came after the last solve in packs
         const auto tasks = static_cast<std::uint32_t>(packs_->tasks.size());
         return packs_->buffers.first_nonfinite_index(tasks * packs_->sharers, on);
       }

@@ -31,12 +31,73 @@ SPTRSV_HOST_DEVICE constexpr std::int64_t pack_count(std::int64_t rhs) {
 template <class Scalar>
 using rhs_pair = rhs_pack<Scalar, 2>;
 
-/// The right-hand sides that a lane serves.
+/// The right-hand sides that a lane serves in one pack, and its access to b, x and what blocks hand over.
+template <class Context, class Params>
 struct lane_rhs {
+  using pair_type = typename Params::pair;
+  using flag = value_flag<pair_type>;
+  using reading = typename flag::reading;
+
+  Context& ctx;
+  const Params& p;
+  std::uint32_t half;  ///< that of the double buffer which the solve writes
   std::int64_t pack;
   std::int64_t first;  ///< number of the first one
   int pair;            ///< in the pack
   int count;           ///< 0 to 2: the last pack may have fewer than 8
+
+  /// Returns alpha b for one column of C; zero for right-hand sides that do not exist.
+  SPTRSV_DEVICE pair_type load_b(std::int64_t column) const {
+    const auto* const at = p.b.data + p.row_of(column) * p.b.row_stride + first * p.b.column_stride;
+    pair_type v{};
+    if (count > 0) {
+      v.of[0] = ctx.load(at);
+    }
+    if (count > 1) {
+      v.of[1] = ctx.load(at + p.b.column_stride);
+    }
+    return {{count > 0 ? p.alpha * p.of_vector(v.of[0]) : decltype(p.alpha){},
+             count > 1 ? p.alpha * p.of_vector(v.of[1]) : decltype(p.alpha){}}};
+  }
+  /// Stores the components of the solution for a column of C.
+  SPTRSV_DEVICE void store_x(std::int64_t column, std::int64_t substitution_index, const pair_type& v) const {
+    auto* const at = p.x.data + p.row_of(column) * p.x.row_stride + first * p.x.column_stride;
+    SPTRSV_UNROLL
+    for (int c = 0; c < 2; ++c) {
+      if (c < count) {
+        ctx.store(at + c * p.x.column_stride, p.of_vector(v.of[c]));
+        if (!is_finite(v.of[c])) {
+          p.packs.record_nonfinite(ctx, half, substitution_index);
+        }
+      }
+    }
+  }
+
+  /// Returns the address of a value that is handed over.
+  [[nodiscard]] SPTRSV_DEVICE typename flag::word* component(std::int64_t index) const {
+    return p.packs.component(half, pack, index * pack_pairs + pair);
+  }
+  /// Loads a value that another block hands over once; a known zero if the lane has no right-hand side.
+  [[nodiscard]] SPTRSV_DEVICE reading try_load(std::int64_t index) const {
+    return count > 0 ? flag::try_load(ctx, component(index)) : flag::zero();
+  }
+  /// Waits for a value that another block hands over.
+  SPTRSV_DEVICE pair_type wait(std::int64_t index, const reading& seen) const {
+    // One loop for both words: the kernels wait in many places, and their code should stay small.
+    const auto* const at = component(index);
+    auto found = seen;
+    while (!flag::is_known(found)) {
+      ctx.pause(flag::missing(at, found));
+      flag::poll(ctx, at, found);
+    }
+    return found.value();
+  }
+  /// Hands a value over.
+  SPTRSV_DEVICE void publish(std::int64_t index, const pair_type& v) const {
+    if (count > 0) {
+      flag::publish(ctx, component(index), v);
+    }
+  }
 };
 
 /// The packs that a block solves. The blocks of a task share the packs round-robin.
@@ -50,7 +111,6 @@ struct pack_range {
 template <class Scalar, class Index, class Offset>
 struct pack_params : solve_params<Scalar, Index, Offset> {
   using pair = rhs_pair<Scalar>;
-  using pair_flag = value_flag<pair>;
 
   /// Takes the place of `buffers`, with the same numbers for what is handed over. A pack is a column of it,
   /// and value i of a pack are four pairs, from 4 i on.
@@ -62,78 +122,16 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   unsigned long long* found_tickets;
 
   /// Returns the right-hand sides of a pack that a lane serves.
-  [[nodiscard]] SPTRSV_DEVICE lane_rhs rhs_of(std::int64_t pack, int lane_pair) const {
+  template <class Context>
+  [[nodiscard]] SPTRSV_DEVICE lane_rhs<Context, pack_params> rhs_of(Context& ctx, std::uint32_t half,
+                                                                    std::int64_t pack, int lane_pair) const {
     const std::int64_t first = pack * pack_width + 2 * lane_pair;
     const std::int64_t left = this->x.columns - first;
-    return {pack, first, lane_pair, left > 1 ? 2 : left > 0 ? 1 : 0};
+    return {ctx, *this, half, pack, first, lane_pair, left > 1 ? 2 : left > 0 ? 1 : 0};
   }
   /// Returns the packs of a block, which is number `sharer` of its task.
   [[nodiscard]] SPTRSV_DEVICE pack_range packs_of(std::uint32_t sharer) const {
     return {sharer, sharers, pack_count(this->x.columns)};
-  }
-  /// Returns alpha b for one column of C; zero for right-hand sides that do not exist.
-  template <class Context>
-  SPTRSV_DEVICE pair load_b(Context& ctx, std::int64_t column, const lane_rhs& rhs) const {
-    const Scalar* const at =
-        this->b.data + this->row_of(column) * this->b.row_stride + rhs.first * this->b.column_stride;
-    pair v{};
-    if (rhs.count > 0) {
-      v.of[0] = ctx.load(at);
-    }
-    if (rhs.count > 1) {
-      v.of[1] = ctx.load(at + this->b.column_stride);
-    }
-    return {{rhs.count > 0 ? this->alpha * this->of_vector(v.of[0]) : Scalar{},
-             rhs.count > 1 ? this->alpha * this->of_vector(v.of[1]) : Scalar{}}};
-  }
-  /// Stores the components of the solution for a column of C.
-  template <class Context>
-  SPTRSV_DEVICE void store_x(Context& ctx, std::int64_t column, const lane_rhs& rhs, std::uint32_t half,
-                             std::int64_t substitution_index, const pair& v) const {
-    Scalar* const at =
-        this->x.data + this->row_of(column) * this->x.row_stride + rhs.first * this->x.column_stride;
-    SPTRSV_UNROLL
-    for (int c = 0; c < 2; ++c) {
-      if (c < rhs.count) {
-        ctx.store(at + c * this->x.column_stride, this->of_vector(v.of[c]));
-        if (!is_finite(v.of[c])) {
-          packs.record_nonfinite(ctx, half, substitution_index);
-        }
-      }
-    }
-  }
-
-  /// Returns the address of a value that is handed over.
-  [[nodiscard]] SPTRSV_DEVICE typename pair_flag::word* component(std::uint32_t half, const lane_rhs& rhs,
-                                                                  std::int64_t index) const {
-    return packs.component(half, rhs.pack, index * pack_pairs + rhs.pair);
-  }
-  /// Loads a value that another block hands over once; a known zero if the lane has no right-hand side.
-  template <class Context>
-  SPTRSV_DEVICE typename pair_flag::reading try_load(Context& ctx, std::uint32_t half, const lane_rhs& rhs,
-                                                     std::int64_t index) const {
-    return rhs.count > 0 ? pair_flag::try_load(ctx, component(half, rhs, index)) : pair_flag::zero();
-  }
-  /// Waits for a value that another block hands over.
-  template <class Context>
-  SPTRSV_DEVICE pair wait(Context& ctx, std::uint32_t half, const lane_rhs& rhs, std::int64_t index,
-                          const typename pair_flag::reading& seen) const {
-    // One loop for both words: the kernels wait in many places, and their code should stay small.
-    const auto* const at = component(half, rhs, index);
-    auto found = seen;
-    while (!pair_flag::is_known(found)) {
-      ctx.pause(pair_flag::missing(at, found));
-      pair_flag::poll(ctx, at, found);
-    }
-    return found.value();
-  }
-  /// Hands a value over.
-  template <class Context>
-  SPTRSV_DEVICE void publish(Context& ctx, std::uint32_t half, const lane_rhs& rhs, std::int64_t index,
-                             const pair& v) const {
-    if (rhs.count > 0) {
-      pair_flag::publish(ctx, component(half, rhs, index), v);
-    }
   }
   /// Marks a value pending in the other half of the double buffer, for one pair of each pack that falls to
   /// the block, which is number `sharer` of its task.

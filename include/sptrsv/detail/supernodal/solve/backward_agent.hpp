@@ -43,8 +43,7 @@ struct backward_agent {
   static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);
   static_assert(Tuning::max_width <= block_threads,
                 "supernodal_tuning: max_width must not be larger than block_threads");
-  using forests = backward_forest<Tuning, Scalar, Index, Offset, Params>;
-  static constexpr int arrival_count = std::max(warps, forests::memory::arrivals);
+  static constexpr int arrival_count = std::max(warps, forest_space::arrivals(true));
   struct shared_storage {
     array_of<std::uint64_t, arrival_count> arrivals;
     block_start start;
@@ -65,13 +64,14 @@ struct backward_agent {
   template <class Context>
   SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block >= p.task_count) {
-      solve_forest<forests>(ctx, p, shared.start, shared.start.block - p.task_count, shared.arrivals);
+      solve_forest<backward_forest<Context, Tuning, Scalar, Params>, true>(
+          ctx, p, shared.start, shared.start.block - p.task_count, shared.arrivals);
       return;
     }
     const task work = ctx.load_constant(p.tasks + shared.start.block);
     auto* const panel_memory = static_cast<unsigned char*>(ctx.dynamic_shared());
     if (work.kind == task_kind::warps) {
-      warp_team<Context> team(ctx);
+      supernode_team<Context, 32> team(ctx);
       const int index = team.warp().index();
       if (index < work.end - work.begin) {
         const supernode node = ctx.load_constant(p.small + work.begin + index);
@@ -88,7 +88,7 @@ struct backward_agent {
       p.pass(ctx, work.begin, work.end);
       return;
     }
-    block_team<Context, block_threads> team(ctx);
+    supernode_team<Context, block_threads> team(ctx);
     if (work.kind == task_kind::strip || work.kind == task_kind::last_strip) {
       solve_strip(ctx, team, shared.start, p, work, reinterpret_cast<Scalar*>(panel_memory), shared.z,
                   shared.sums);
@@ -176,25 +176,11 @@ struct backward_agent {
   template <class Context>
   SPTRSV_DEVICE static Scalar sum_of_tiles(Context& ctx, const params& p, std::uint32_t half,
                                            std::int64_t rhs, const task& work, int column, int first) {
-    constexpr int at_once = 4;
     const auto address = [&](int t) {
       return p.buffers.component(half, rhs, p.size + work.partials + t * work.node.columns + column);
     };
-    Scalar total{};
-    for (int t = first; t < work.tiles; t += at_once * warps) {
-      typename flag::reading seen[at_once];
-      SPTRSV_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        const int tile = t + i * warps;
-        seen[i] = tile < work.tiles ? flag::try_load(ctx, address(tile)) : flag::zero();
-      }
-      SPTRSV_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        const int tile = t + i * warps;
-        total = tile < work.tiles ? total + flag::wait(ctx, address(tile), seen[i]) : total;
-      }
-    }
-    return total;
+    return sum_handed_over<4, Scalar>(
+        ctx, work, first, warps, [&](int t) { return flag::try_load(ctx, address(t)); }, address);
   }
 
   /// Does a task of kind `whole` or `tile`. Memory of the team: `panel_memory` for the rows; `z` and `sums`,

@@ -42,8 +42,7 @@ struct forward_agent {
   static constexpr int warps = block_threads / 32;
   static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);
   static constexpr int capacity = Tuning::max_width > block_threads ? Tuning::max_width : block_threads;
-  using forests = forward_forest<Tuning, Scalar, Index, Offset, Params>;
-  static constexpr int arrival_count = std::max(warps, forests::memory::arrivals);
+  static constexpr int arrival_count = std::max(warps, forest_space::arrivals(false));
   struct shared_storage {
     array_of<std::uint64_t, arrival_count> arrivals;
     block_start start;
@@ -63,13 +62,14 @@ struct forward_agent {
   template <class Context>
   SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block < p.forests.count) {
-      solve_forest<forests>(ctx, p, shared.start, shared.start.block, shared.arrivals);
+      solve_forest<forward_forest<Context, Tuning, Scalar, Params>, false>(
+          ctx, p, shared.start, shared.start.block, shared.arrivals);
       return;
     }
     const task work = ctx.load_constant(p.tasks + shared.start.block - p.forests.count);
     auto* const panel_memory = static_cast<unsigned char*>(ctx.dynamic_shared());
     if (work.kind == task_kind::warps) {
-      warp_team<Context> team(ctx);
+      supernode_team<Context, 32> team(ctx);
       const int index = team.warp().index();
       if (index < work.end - work.begin) {
         const supernode node = ctx.load_constant(p.small + work.begin + index);
@@ -87,7 +87,7 @@ struct forward_agent {
       sum(ctx, shared.start, p, work.node, work.begin + ctx.thread_rank(), work.end);
       return;
     }
-    block_team<Context, block_threads> team(ctx);
+    supernode_team<Context, block_threads> team(ctx);
     solve<capacity>(ctx, team, shared.start, p, work.node, work.begin, work.end, work.kind == task_kind::tile,
                     panel_memory, &shared.arrivals[0], shared.g);
   }

@@ -60,17 +60,9 @@ struct sum_numbers {
   /// Returns the last forest whose `number` does not exceed `i`; -1 if there is none.
   template <class Context, class Number>
   SPTRSV_DEVICE std::int64_t last_before(Context& ctx, std::int64_t i, const Number& number) const {
-    std::int64_t low = -1;
-    std::int64_t high = forests.count;
-    while (high - low > 1) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (number(ctx.load_constant(forests.forests + middle)) <= i) {
-        low = middle;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return triangle_kernels::last_that(-1, forests.count, [&](std::int64_t middle) {
+      return number(ctx.load_constant(forests.forests + middle)) <= i;
+    });
   }
 };
 

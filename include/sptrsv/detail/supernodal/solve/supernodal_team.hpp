@@ -16,35 +16,25 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// A warp that works by itself.
-template <class Context>
-class warp_team {
- public:
-  static constexpr int size = 32;
-
-  SPTRSV_DEVICE explicit warp_team(Context& ctx) : warp_(ctx.template group<32>()) {}
-
-  [[nodiscard]] SPTRSV_DEVICE int rank() const { return warp_.rank(); }
-  /// Returns the warp of the thread.
-  SPTRSV_DEVICE const auto& warp() const { return warp_; }
-  /// Waits for all threads of the team, and orders memory among them.
-  SPTRSV_DEVICE void sync() { warp_.sync(); }
-
- private:
-  decltype(std::declval<Context&>().template group<32>()) warp_;
-};
-
-/// The threads of a block.
+/// The threads that work on one supernode: a block of `Threads`, or a warp by itself if these are 32.
 template <class Context, int Threads>
-class block_team {
+class supernode_team {
  public:
   static constexpr int size = Threads;
 
-  SPTRSV_DEVICE explicit block_team(Context& ctx) : ctx_(ctx), warp_(ctx.template group<32>()) {}
+  SPTRSV_DEVICE explicit supernode_team(Context& ctx) : ctx_(ctx), warp_(ctx.template group<32>()) {}
 
-  [[nodiscard]] SPTRSV_DEVICE int rank() const { return ctx_.thread_rank(); }
+  [[nodiscard]] SPTRSV_DEVICE int rank() const { return size == 32 ? warp_.rank() : ctx_.thread_rank(); }
+  /// Returns the warp of the thread.
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
-  SPTRSV_DEVICE void sync() { ctx_.barrier(); }
+  /// Waits for all threads of the team, and orders memory among them.
+  SPTRSV_DEVICE void sync() {
+    if constexpr (size == 32) {
+      warp_.sync();
+    } else {
+      ctx_.barrier();
+    }
+  }
 
  private:
   Context& ctx_;
@@ -109,6 +99,29 @@ SPTRSV_DEVICE void copy_panel(Context& ctx, const Scalar* panels, std::int64_t b
 template <class Scalar>
 SPTRSV_DEVICE const Scalar* copied_panel(std::int64_t begin, const unsigned char* space) {
   return reinterpret_cast<const Scalar*>(space + begin * static_cast<std::int64_t>(sizeof(Scalar)) % 16);
+}
+
+/// Returns the sum of what tiles hand over: of the tiles first, first + step, ... of a task. `AtOnce` of
+/// them are loaded, by try_load(tile), before the first of them, which is at address(tile), is waited for.
+template <int AtOnce, class Value, class Context, class TryLoad, class Address>
+SPTRSV_DEVICE Value sum_handed_over(Context& ctx, const task& work, int first, int step,
+                                    const TryLoad& try_load, const Address& address) {
+  using flag = value_flag<Value>;
+  Value total{};
+  for (int t = first; t < work.tiles; t += AtOnce * step) {
+    array_of<typename flag::reading, AtOnce> seen;
+    SPTRSV_UNROLL
+    for (int i = 0; i < AtOnce; ++i) {
+      seen[i] = t + i * step < work.tiles ? try_load(t + i * step) : flag::zero();
+    }
+    SPTRSV_UNROLL
+    for (int i = 0; i < AtOnce; ++i) {
+      if (t + i * step < work.tiles) {
+        total = total + flag::wait(ctx, address(t + i * step), seen[i]);
+      }
+    }
+  }
+  return total;
 }
 
 /// Parameters of a solve in either direction.

@@ -70,7 +70,7 @@ struct invert_agent {
       for (int l = first; l < row; l += side) {
         const bool finite_n = load_n(row, l);
         const bool finite_v = tiles.template load_inverse<side>(shared.v, l, first);
-        if (vote(ctx, shared, finite_n && finite_v)) {
+        if (all_of_block<block_threads>(ctx, shared.is_finite, finite_n && finite_v)) {
           sums.template add<side>(shared.n, shared.v);
         } else {
           add_products_if(sums, shared.n, shared.v, side, [&](int i, int j) {
@@ -85,7 +85,7 @@ struct invert_agent {
         const Scalar identity = row + i == first + j ? pivot_divisor<Scalar>::one() : Scalar{};
         shared.v[i][j] = identity - sum;
       });
-      const bool is_finite = vote(ctx, shared, finite_n);
+      const bool is_finite = all_of_block<block_threads>(ctx, shared.is_finite, finite_n);
       if (ctx.thread_rank() < side) {
         const int j = ctx.thread_rank();
         if (is_finite && is_finite_column(shared.v, j)) {
@@ -116,13 +116,6 @@ struct invert_agent {
 
  private:
   using tile = array_of<Scalar, side, stride>&;
-
-  /// Returns whether what the threads of the block have loaded is finite. Orders shared memory; a barrier
-  /// must follow before the next call.
-  template <class Context>
-  SPTRSV_DEVICE static bool vote(Context& ctx, shared_storage& shared, bool finite) {
-    return all_of_block<block_threads>(ctx, shared.is_finite, finite);
-  }
 
   /// Returns the sum over the row of the tile that has the number of this thread; 0 if there is none.
   template <class Context>

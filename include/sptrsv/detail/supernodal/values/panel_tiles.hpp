@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/analysis/for_each_entry.hpp"
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/supernodal/analysis/stored_values.hpp"
 
@@ -165,16 +166,12 @@ class panel_tiles {
   SPTRSV_DEVICE column open_column(int j, int row) {
     const std::int64_t number = node_.first + j;
     // The last fundamental supernode that begins at the column or before it.
-    std::int64_t low = first_fundamental_;
-    std::int64_t high =
-        low + j + 1 < from_.masks.fundamental_count ? low + j + 1 : from_.masks.fundamental_count;
-    while (high - low > 1) {
-      const std::int64_t middle = low + (high - low) / 2;
-      const bool is_before =
-          static_cast<std::int64_t>(ctx_.load_constant(from_.masks.first + middle)) <= number;
-      low = is_before ? middle : low;
-      high = is_before ? high : middle;
-    }
+    const std::int64_t last = first_fundamental_ + j + 1;
+    const std::int64_t low = triangle_kernels::last_that(
+        first_fundamental_, last < from_.masks.fundamental_count ? last : from_.masks.fundamental_count,
+        [&](std::int64_t middle) {
+          return static_cast<std::int64_t>(ctx_.load_constant(from_.masks.first + middle)) <= number;
+        });
     const std::int64_t begin = ctx_.load_constant(from_.masks.first + low);
     const auto stored = from_.stored.open(ctx_, number, low, begin);
     column found{};

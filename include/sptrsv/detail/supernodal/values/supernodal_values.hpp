@@ -73,11 +73,6 @@ class panel_values {
         lists_(std::move(lists)) {
     on.fill_bytes(panels_.data() + entries_, 0, tail * sizeof(Scalar));
   }
-  /// As the other constructor, for a tree on the host.
-  panel_values(const supernode_tree<Index>& tree, std::int64_t pivots, const Executor& on,
-               memory_resource& resource)
-      : panel_values(list_parts(&tree, upload_tree(tree, on, resource).nodes.of, parts, on, resource),
-                     tree.count(), tree.first.back(), tree.panel_begin.back(), pivots, on, resource) {}
 
   /// Computes the panels from the values of the stored matrix. `last`: see find_grown. Only enqueues.
   void update(const stored_values<Scalar, Index, Offset>& stored, const supernodes<Index>& of,
@@ -111,16 +106,13 @@ class panel_values {
   /// Returns the smallest substitution index of a supernode whose growth is too large; -1 if there is none.
   /// Synchronises.
   [[nodiscard]] std::int64_t first_grown_index(const Executor& on) const {
-    std::int64_t first = 0;
-    on.download(&first, first_grown_.data(), sizeof(first));
+    const std::int64_t first = download_value(first_grown_.data(), on);
     return first < columns_ ? first : -1;
   }
 
   /// Returns the norms of all supernodes. Synchronises.
   [[nodiscard]] std::vector<block_norms<real>> norms(const Executor& on) const {
-    std::vector<block_norms<real>> found(norms_.size());
-    on.download(found.data(), norms_.data(), norms_.bytes());
-    return found;
+    return download_array(norms_, on);
   }
 
   [[nodiscard]] const Scalar* panels() const { return panels_.data(); }

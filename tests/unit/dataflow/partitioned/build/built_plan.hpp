@@ -85,12 +85,11 @@ class partitioned_planning
     auto split =
         detail::split_long_rows(triangle, {s.longest_row, s.longest_row}, where.on(), where.resource());
     const auto levels = detail::levels_of_rows(split.triangle, where.on(), where.resource());
-    const partitioned::table_batch batch{{{{s.partitions, s.boxes}, s.shape, 0, 0}},
-                                         s.partitions * levels.count};
-    const auto counted = partitioned::count_level_tables(
+    partitioned::table_batch batch{{{{s.partitions, s.boxes}, s.shape, 0, 0}}, s.partitions * levels.count};
+    partitioned::count_level_tables(
         std::vector{partitioned::counting_job<std::int32_t, std::int32_t>{batch, split.triangle, levels}},
         where.on(), where.resource());
-    auto cells = where.download(counted[0].cells);
+    auto cells = where.download(batch.counted);
     cells.resize(static_cast<std::size_t>(batch.cells));  // without the rows of the levels
     std::int64_t tiles = 0;
     for (const partitioned::level_counts& cell : cells) {
@@ -111,7 +110,7 @@ class partitioned_planning
     plan.settings = s;
     plan.format = partitioned::slice_format::of<double>(s.shape);
     plan.solve_size = made.solve_size;
-    plan.tiles = made.tiles;
+    plan.tiles = made.settings.tiles;
     plan.are_runs = made.sources.are_runs();
     plan.partition_begins = where.download(made.partition_begins);
     plan.starts = where.download(made.starts);

@@ -253,7 +253,7 @@ TEST_F(PartitionedPlan, PacksLongRowsAmongShortOnesUnderHostileSchedules) {
 }
 
 TEST(LanesOfRow, AreAsManyAsKeepTheGpuBusy) {
-  using detail::dataflow::partitioned::kernels::lanes_of_row;
+  using detail::dataflow::partitioned::lanes_of_row;
   EXPECT_EQ(lanes_of_row(500, 1000, 64), 32);
   EXPECT_EQ(lanes_of_row(500, 1000, 3), 2);
   EXPECT_EQ(lanes_of_row(1, 0, 0), 1);

@@ -99,10 +99,10 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
         batch.cells += division.partitions * levels.count;
       }
     }
-    const auto counted = std::move(partitioned::count_level_tables(
+    partitioned::count_level_tables(
         std::vector{partitioned::counting_job<std::int32_t, std::int32_t>{batch, triangle, levels}},
-        where.on(), where.resource())[0]);
-    partitioned::kernels::predict_params params{};
+        where.on(), where.resource());
+    partitioned::predict_params params{};
     params.size = p.size;
     params.entries = triangle.entries();
     params.levels = levels.count;
@@ -111,14 +111,14 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
     params.constants = partitioned::cost_constants::of<experimental::dataflow_tuning>();
     params.shapes[0] = {32, 1, 1, 100};
     std::vector<partitioned::prediction_job> jobs;
-    jobs.push_back({batch, counted, params, false, {}});
+    jobs.push_back({batch, params, false, {}});
     const auto predictions =
         partitioned::predict(std::move(jobs), where.on(), where.resource()).front().of_shapes;
-    const std::vector<partitioned::level_counts> cells = where.download(counted.cells);
+    const std::vector<partitioned::level_counts> cells = where.download(batch.counted);
     const auto level = where.download(levels.of_row);
     for (std::int64_t l = 0; l < levels.count; ++l) {
       std::int32_t rows = 0;
-      where.on().download(&rows, counted.level_rows + l, sizeof(rows));
+      where.on().download(&rows, batch.level_rows() + l, sizeof(rows));
       EXPECT_EQ(rows, std::count(level.begin(), level.end(), l + 1)) << l;
     }
     ASSERT_EQ(predictions.size(), tables.size());

@@ -71,9 +71,14 @@ class PartitionedPrediction
       level_rows.push_back(std::accumulate(begin, begin + first.partitions, 0,
                                            [](int sum, const level_counts& c) { return sum + c.rows; }));
     }
-    const auto rows = where.upload(level_rows);
-    const partitioned::counted_cells counted{where.upload(cells), rows.data()};
-    partitioned::kernels::predict_params params{};
+    described.cells = static_cast<std::int64_t>(cells.size());
+    // The numbers of rows stand behind the cells.
+    level_rows.resize((level_rows.size() + 3) / 4 * 4);
+    for (auto rows = level_rows.begin(); rows != level_rows.end(); rows += 4) {
+      cells.push_back({rows[0], rows[1], rows[2], rows[3]});
+    }
+    described.counted = where.upload(cells);
+    partitioned::predict_params params{};
     params.size = first.rows();
     params.entries = entries;
     params.levels = first.levels();
@@ -83,7 +88,7 @@ class PartitionedPrediction
     params.row_per_thread = row_per_thread;
     std::copy(shapes.begin(), shapes.end(), params.shapes);
     std::vector<partitioned::prediction_job> jobs;
-    jobs.push_back({described, counted, params, true, {}});
+    jobs.push_back({described, params, true, {}});
     return partitioned::predict(std::move(jobs), where.on(), where.resource()).front().of_shapes;
   }
   double time(const table& t, const costed_shape& shape, std::int64_t max_rhs = 1) {

@@ -12,8 +12,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
-namespace kernels {
-
 /// Returns the partition of a row of the triangle. Partitions are contiguous in the order of substitution and
 /// have about the same work, which is the number of a row's entries plus one; or they are boxes of a grid.
 /// Columns past the last row stand for rows that an earlier launch solves: their partition is -1.
@@ -87,11 +85,15 @@ struct find_partition_levels_of_rows {
   }
 };
 
-/// The partition levels of the rows in solve order: sorted keys of find_partition_levels_of_rows.
-struct sorted_partition_levels {
-  std::int64_t size;
-  const std::uint32_t* keys;
-  std::uint32_t levels;
+/// The solve order, in device memory: where partition levels, tiles and partitions begin.
+struct solve_order {
+  std::int64_t size;               ///< rows
+  const std::uint32_t* keys;       ///< by solve index: the sorted keys of find_partition_levels_of_rows
+  std::uint32_t levels;            ///< number of levels
+  std::int32_t* tile_of;           ///< by solve index
+  std::int32_t* tile_begins;       ///< tiles + 1: the first solve index of each tile
+  std::int32_t* partition_tiles;   ///< partitions + 1: the first tile of each partition
+  std::int32_t* partition_begins;  ///< partitions + 1: the first solve index of each partition
 
   template <class Context>
   SPTRSV_DEVICE std::int64_t partition_of(Context& ctx, std::int64_t solve_index) const {
@@ -121,13 +123,9 @@ template <class Index>
 struct order_rows {
   shape_values shape;
   std::int64_t partitions;
-  sorted_partition_levels sorted;
+  solve_order order;
   const Index* rows;               ///< sorted: by partition level, then ascending
   const std::uint8_t* has_global;  ///< by row
-  std::int32_t* tile_of;           ///< by solve index
-  std::int32_t* tile_begins;       ///< tiles + 1: the first solve index of each tile
-  std::int32_t* partition_tiles;   ///< partitions + 1: the first tile of each partition
-  std::int32_t* partition_begins;  ///< partitions + 1: the first solve index of each partition
   Index* ordered;                  ///< by solve index: the row
   Index* solve_index_of_row;
 
@@ -138,20 +136,20 @@ struct order_rows {
 
   template <class Context>
   SPTRSV_DEVICE place load(Context& ctx, std::int64_t at) const {
-    const std::int64_t number = sorted.number_in_level(ctx, at);
+    const std::int64_t number = order.number_in_level(ctx, at);
     return {number % shape.tile_rows() == 0 ? 1 : 0, number};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t at, const place& own, std::int64_t before) const {
     const auto tile = static_cast<std::int32_t>(before + own.count - 1);
-    ctx.store(tile_of + at, tile);
+    ctx.store(order.tile_of + at, tile);
     if (own.count != 0) {
-      ctx.store(tile_begins + tile, static_cast<std::int32_t>(at));
+      ctx.store(order.tile_begins + tile, static_cast<std::int32_t>(at));
     }
-    const std::int64_t partition = sorted.partition_of(ctx, at);
-    begin_partitions(ctx, at == 0 ? 0 : sorted.partition_of(ctx, at - 1) + 1, partition, tile, at);
-    if (at == sorted.size - 1) {
-      ctx.store(tile_begins + tile + 1, static_cast<std::int32_t>(at + 1));
+    const std::int64_t partition = order.partition_of(ctx, at);
+    begin_partitions(ctx, at == 0 ? 0 : order.partition_of(ctx, at - 1) + 1, partition, tile, at);
+    if (at == order.size - 1) {
+      ctx.store(order.tile_begins + tile + 1, static_cast<std::int32_t>(at + 1));
       begin_partitions(ctx, partition + 1, partitions, tile + 1, at + 1);
     }
     const Index row = ctx.load_constant(rows + at);
@@ -165,8 +163,8 @@ struct order_rows {
   SPTRSV_DEVICE void begin_partitions(Context& ctx, std::int64_t first, std::int64_t last, std::int32_t tile,
                                       std::int64_t at) const {
     for (std::int64_t partition = first; partition <= last; ++partition) {
-      ctx.store(partition_tiles + partition, tile);
-      ctx.store(partition_begins + partition, static_cast<std::int32_t>(at));
+      ctx.store(order.partition_tiles + partition, tile);
+      ctx.store(order.partition_begins + partition, static_cast<std::int32_t>(at));
     }
   }
   template <class Context>
@@ -176,21 +174,18 @@ struct order_rows {
   template <class Context>
   SPTRSV_DEVICE std::int64_t solve_index_of(Context& ctx, std::int64_t at, Index row,
                                             std::int64_t number_in_level) const {
-    const std::uint32_t level = ctx.load_constant(sorted.keys + at);
+    const std::uint32_t level = ctx.load_constant(order.keys + at);
     const bool global = is_global(ctx, row);
     const std::int64_t begin = at - number_in_level % shape.slice_rows();
     const std::int64_t end =
-        begin + shape.slice_rows() < sorted.size ? begin + shape.slice_rows() : sorted.size;
+        begin + shape.slice_rows() < order.size ? begin + shape.slice_rows() : order.size;
     std::int64_t to = begin;
-    for (std::int64_t other = begin; other < end && ctx.load_constant(sorted.keys + other) == level;
-         ++other) {
+    for (std::int64_t other = begin; other < end && ctx.load_constant(order.keys + other) == level; ++other) {
       const bool other_is_global = is_global(ctx, ctx.load_constant(rows + other));
       to += other_is_global == global ? (other < at ? 1 : 0) : (global ? 0 : 1);
     }
     return to;
   }
 };
-
-}  // namespace kernels
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

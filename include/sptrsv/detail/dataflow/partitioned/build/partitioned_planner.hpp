@@ -7,8 +7,8 @@
 // 2. Slices (slices.hpp): each entry of a row is shared or global. An entry is shared if its column belongs
 //    to the same partition and is still in the x ring buffer when the row is solved; if a row has more such
 //    entries than the shape has room for, the latest ones are shared. All other entries are global.
-// 3. Packing (pack.hpp): columns of entries, and for each stored value the place where update_values puts it
-//    (values.hpp).
+// 3. Packing (partitioned_pack.hpp): columns of entries, and for each stored value the place where
+//    update_values puts it (partitioned_values.hpp).
 #pragma once
 
 #include <algorithm>
@@ -19,24 +19,21 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_pack.hpp"
-#include "sptrsv/detail/dataflow/partitioned/build/start_slices_agent.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shared_memory.hpp"
-#include "sptrsv/detail/dataflow/partitioned/partitioned_plan.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
-/// The shape of the kernel and the partitions of the rows. The planner gets them from the choice among shapes
-/// and then lays out the rows.
+/// The shape of the kernel and the partitions of the rows.
 struct plan_settings {
   shape_values shape;
   int warp_groups;  ///< of a block
   std::int64_t partitions;
-  block_partition boxes;  ///< the partitions, if they are boxes of a grid
-  std::int64_t x_ring_size;
-  std::int64_t tiles;      ///< of all partitions, see prediction
-  std::int64_t max_bytes;  ///< of the packed slices
+  block_partition boxes;     ///< the partitions, if they are boxes of a grid
+  std::int64_t x_ring_size;  ///< components in the x ring buffer
+  std::int64_t tiles;        ///< of all partitions, see prediction
+  std::int64_t max_bytes;    ///< of the packed slices
 
   /// Returns the settings of a choice among the shapes of the tuning.
   template <class Tuning, class Scalar>
@@ -48,15 +45,37 @@ struct plan_settings {
                        0,
                        chosen.tiles,
                        std::min(Tuning::partitioned_max_bytes, max_packed_bytes<Scalar>)};
-    shapes_of<Tuning>::type::for_each([&](auto of, int index) {
-      if (index == chosen.shape_index) {
-        using layout = shared_layout<Scalar, decltype(of)>;
-        made.shape = values_of<decltype(of)>();
-        made.warp_groups = layout::warp_groups;
-        made.x_ring_size = layout::x_ring_size(Tuning::partitioned_x_ring_size);
-      }
+    shapes_of<Tuning>::type::with(chosen.shape_index, [&](auto of) {
+      using layout = shared_layout<Scalar, decltype(of)>;
+      made.shape = values_of<decltype(of)>();
+      made.warp_groups = layout::warp_groups;
+      made.x_ring_size = layout::x_ring_size(Tuning::partitioned_x_ring_size);
     });
     return made;
+  }
+};
+
+/// The plan of a partitioned solve. Arrays are in device memory; see kernel_params for those that the kernel
+/// reads.
+struct plan {
+  plan_settings settings;
+  std::int64_t solve_size = 0;  ///< rows, with the partial rows
+  buffer<std::int32_t> partition_begins{};
+  buffer<warp_start> starts{};
+  buffer<std::uint32_t> slice_begins{};  ///< by slice: offset of its packed slice, in units of 16 bytes
+  buffer<unsigned char> packed_slices{};
+  value_sources sources{};
+
+  template <class Scalar>
+  [[nodiscard]] packed_slices_view slices() const {
+    return {slice_begins.data(), packed_slices.data(), slice_format::of<Scalar>(settings.shape)};
+  }
+  /// Puts the values of the stored matrix where the kernel reads them.
+  template <class Scalar, class Executor>
+  void update_values(const Scalar* stored, std::int64_t stored_entries, const triangle_form& form,
+                     const Executor& on) {
+    sources.put(stored, stored_entries, form, slices<Scalar>(),
+                static_cast<std::int64_t>(slice_begins.size()), on);
   }
 };
 
@@ -65,13 +84,7 @@ template <class Scalar, class Index, class Offset, class Executor>
 class planner {
  public:
   planner(const plan_settings& settings, const Executor& on, const analysis_memory& memory)
-      : settings_(settings), on_(on), memory_(memory) {
-    plan_.shape = settings.shape;
-    plan_.boxes = settings.boxes;
-    plan_.partitions = static_cast<std::int32_t>(settings.partitions);
-    plan_.x_ring_size = static_cast<std::int32_t>(settings.x_ring_size);
-    plan_.tiles = settings.tiles;
-  }
+      : on_(on), memory_(memory), plan_{settings} {}
 
   /// Orders the rows and measures their packed slices; returns whether these are small enough. `split` must
   /// not change until pack(), but its columns may be freed. Columns past the last row of the triangle are
@@ -81,9 +94,7 @@ class planner {
     if (!begin_layout(split, levels, units.data())) {
       return false;
     }
-    std::uint64_t found = 0;
-    on_.download(&found, units.data(), sizeof(found));
-    return end_layout(found);
+    return end_layout(download_value(units.data(), on_));
   }
 
   /// Enqueues what lay_out() does before it waits, for work between this and end_layout(): stores the size of
@@ -92,7 +103,7 @@ class planner {
                     std::uint64_t* units) {
     plan_.solve_size = split.triangle.size;
     has_partial_rows_ = split.has_partial_rows;
-    slices_ = plan_.tiles * settings_.shape.tile_slices();
+    slices_ = plan_.settings.tiles * plan_.settings.shape.tile_slices();
     if (slices_ > max_slices) {
       return false;
     }
@@ -103,7 +114,7 @@ class planner {
   /// Takes the size that begin_layout() has stored; returns whether the packed slices are small enough.
   bool end_layout(std::uint64_t units) {
     packed_bytes_ = 16 * static_cast<std::int64_t>(units);
-    return packed_bytes_ <= settings_.max_bytes;
+    return packed_bytes_ <= plan_.settings.max_bytes;
   }
 
   /// Returns the columns of the triangle's entries, as solve indices.
@@ -115,34 +126,30 @@ class planner {
             bool reversed, memory_resource& kept) {
     const device_triangle<Index, Offset>& t = split.triangle;
     value_sources& from = plan_.sources;
-    // A row that was split may have twice as many entries, see split_long_rows.
-    if (t.rows_are_stored_runs && t.longest_row <= value_sources::max_row_entries &&
+    std::int64_t shared_words = 0;  // of value_sources
+    if (t.rows_are_stored_runs && t.longest_row <= run_arrays::max_row_entries &&
         stored_entries < (std::int64_t{1} << 32)) {
-      from.diagonals = make_buffer<std::uint32_t>(plan_.solve_size, on_, kept);
-      from.row_entries = make_buffer<std::uint8_t>(plan_.solve_size, on_, kept);
-      from.row_links = make_buffer<std::uint16_t>(has_partial_rows_ ? plan_.solve_size : 0, on_, kept);
-      from.shared_entries = make_buffer<std::uint32_t>(simt::ceil_div(stored_entries, 32), on_, kept);
+      shared_words = simt::ceil_div(stored_entries, 32);
+      from.runs = {from.arrays.make<std::uint32_t>(plan_.solve_size, on_, kept),
+                   from.arrays.make<std::uint8_t>(plan_.solve_size, on_, kept),
+                   from.arrays.make<std::uint16_t>(has_partial_rows_ ? plan_.solve_size : 0, on_, kept),
+                   from.arrays.make<std::uint32_t>(shared_words, on_, kept)};
     } else {
-      from.targets = make_buffer<std::uint32_t>(stored_entries, on_, kept);
-      on_.fill_bytes(from.targets.data(), 0xff, from.targets.bytes());
+      from.targets = from.arrays.make<std::uint32_t>(stored_entries, on_, kept);
+      on_.fill_bytes(from.targets, 0xff, from.arrays.bytes());
     }
-    start_slices(kept);
-    kernels::pack_rows<Scalar, Index, Offset> pack{};
+    start_slices(shared_words, kept);
+    pack_rows<Scalar, Index, Offset> pack{};
     pack.reader = reader(t);
-    pack.format = format_;
+    pack.slices = plan_.slices<Scalar>();
     pack.size = size;
     pack.reversed = reversed;
     pack.substitution_indices = split.substitution_indices.data();
     pack.sources = t.sources.data();
     pack.diagonal_sources = t.diagonal_sources.data();
-    pack.slice_begins = plan_.slice_begins.data();
-    pack.packed_slices = plan_.packed_slices.data();
-    pack.targets = from.targets.data();
+    pack.targets = from.targets;
     pack.stored_entries = stored_entries;
-    pack.diagonals = from.diagonals.data();
-    pack.row_entries = from.row_entries.data();
-    pack.row_links = from.row_links.data();
-    pack.shared_entries = from.shared_entries.data();
+    pack.runs = from.runs;
     simt::for_each_by_groups(on_, lanes_of_row(t), plan_.solve_size, pack);
     return std::move(plan_);
   }
@@ -150,134 +157,120 @@ class planner {
  private:
   /// Finds the solve order, and where partitions and tiles begin.
   void order(const device_triangle<Index, Offset>& t, const row_levels<Index>& levels) {
-    using namespace kernels;
-    levels_ = static_cast<std::uint32_t>(levels.count);
-    counts_ = make_buffer<std::int32_t>(4 * slices_, on_, memory_.scratch);
-    sorted_keys_ = make_buffer<std::uint32_t>(t.size, on_, memory_.scratch);
-    tile_of_ = make_buffer<std::int32_t>(t.size, on_, memory_.scratch);
-    tile_begins_ = make_buffer<std::int32_t>(plan_.tiles + 1, on_, memory_.scratch);
-    partition_tiles_ = make_buffer<std::int32_t>(plan_.partitions + 1, on_, memory_.scratch);
-    plan_.partition_begins = make_buffer<std::int32_t>(plan_.partitions + 1, on_, memory_.kept);
-    rows_ = make_buffer<Index>(t.size, on_, memory_.scratch);
+    std::int32_t* const counts = scratch<std::int32_t>(4 * slices_);
+    counts_ = {counts, counts + slices_, counts + 2 * slices_, counts + 3 * slices_};
+    std::uint32_t* const sorted_keys = scratch<std::uint32_t>(t.size);
+    plan_.partition_begins = make_buffer<std::int32_t>(plan_.settings.partitions + 1, on_, memory_.kept);
+    order_ = {t.size,
+              sorted_keys,
+              static_cast<std::uint32_t>(levels.count),
+              scratch<std::int32_t>(t.size),
+              scratch<std::int32_t>(plan_.settings.tiles + 1),
+              scratch<std::int32_t>(plan_.settings.partitions + 1),
+              plan_.partition_begins.data()};
+    rows_ = scratch<Index>(t.size);
     solve_index_of_row_ = make_buffer<Index>(t.size, on_, memory_.scratch);
     const auto has_global = make_buffer<std::uint8_t>(t.size, on_, memory_.scratch);
     const auto sorted_rows = make_buffer<Index>(t.size, on_, memory_.scratch);
     const auto keys = make_buffer<std::uint32_t>(t.size, on_, memory_.scratch);
-    simt::for_each(on_, std::max(t.size, 4 * slices_),
-                   find_partition_levels_of_rows<Index, Offset>{
-                       {t.row_offsets.data(), t.size, t.entries() + t.size, plan_.partitions, plan_.boxes},
-                       t.columns.data(),
-                       levels.of_row.data(),
-                       levels.count,
-                       keys.data(),
-                       has_global.data(),
-                       4 * slices_,
-                       counts_.data()});
-    on_.sort_pairs(keys.data(), sorted_keys_.data(), levels.numbers.data(), sorted_rows.data(), t.size,
-                   bits_for(static_cast<std::uint64_t>(plan_.partitions * levels.count)), memory_.scratch);
+    simt::for_each(
+        on_, std::max(t.size, 4 * slices_),
+        find_partition_levels_of_rows<Index, Offset>{{t.row_offsets.data(), t.size, t.entries() + t.size,
+                                                      plan_.settings.partitions, plan_.settings.boxes},
+                                                     t.columns.data(),
+                                                     levels.of_row.data(),
+                                                     levels.count,
+                                                     keys.data(),
+                                                     has_global.data(),
+                                                     4 * slices_,
+                                                     counts});
+    on_.sort_pairs(keys.data(), sorted_keys, levels.numbers.data(), sorted_rows.data(), t.size,
+                   bits_for(static_cast<std::uint64_t>(plan_.settings.partitions * levels.count)),
+                   memory_.scratch);
     order_rows<Index> body{};
-    body.shape = settings_.shape;
-    body.partitions = plan_.partitions;
-    body.sorted = sorted();
+    body.shape = plan_.settings.shape;
+    body.partitions = plan_.settings.partitions;
+    body.order = order_;
     body.rows = sorted_rows.data();
     body.has_global = has_global.data();
-    body.tile_of = tile_of_.data();
-    body.tile_begins = tile_begins_.data();
-    body.partition_tiles = partition_tiles_.data();
-    body.partition_begins = plan_.partition_begins.data();
-    body.ordered = rows_.data();
+    body.ordered = rows_;
     body.solve_index_of_row = solve_index_of_row_.data();
     scan(on_, t.size, body, memory_);
   }
 
-  [[nodiscard]] kernels::sorted_partition_levels sorted() const {
-    return {plan_.solve_size, sorted_keys_.data(), levels_};
+  /// Returns an array of scratch memory that ends with the planner.
+  template <class T>
+  T* scratch(std::int64_t count) {
+    return arrays_.make<T>(count, on_, memory_.scratch);
   }
 
-  [[nodiscard]] kernels::row_reader<Index, Offset> reader(const device_triangle<Index, Offset>& t) const {
-    kernels::row_reader<Index, Offset> reader{};
-    reader.shape = settings_.shape;
-    reader.x_ring_size = plan_.x_ring_size;
-    reader.solve_size = plan_.solve_size;
-    reader.rows = rows_.data();
-    reader.row_offsets = t.row_offsets.data();
-    reader.solve_columns = columns_.data();
-    reader.order = sorted();
-    reader.partition_begins = plan_.partition_begins.data();
-    reader.tile_of = tile_of_.data();
-    reader.tile_begins = tile_begins_.data();
-    return reader;
+  [[nodiscard]] row_reader<Index, Offset> reader(const device_triangle<Index, Offset>& t) const {
+    return {plan_.settings.shape,
+            static_cast<std::int32_t>(plan_.settings.x_ring_size),
+            order_,
+            rows_,
+            t.row_offsets.data(),
+            columns_.data()};
   }
 
   /// Translates the columns to solve indices and measures the slices.
   void measure(const device_triangle<Index, Offset>& t,
                std::uint64_t* units) {  // NOLINT(readability-non-const-parameter): the scan writes it
-    using namespace kernels;
     columns_ = make_buffer<Index>(t.entries(), on_, memory_.scratch);
     simt::for_each_by_groups(
         on_, lanes_of_row(t), t.size,
         measure_slices<Index, Offset>{reader(t), t.columns.data(), solve_index_of_row_.data(),
-                                      columns_.data(), counts()});
+                                      columns_.data(), counts_});
     solve_index_of_row_ = {};
-    offsets_ = make_buffer<std::uint64_t>(slices_ + 1, on_, memory_.scratch);
-    scan(on_, slices_, place_slices{slices_, format_, counts(), offsets_.data(), units}, memory_);
+    offsets_ = scratch<std::uint64_t>(slices_ + 1);
+    scan(on_, slices_, place_slices{slices_, format_, counts_, offsets_, units}, memory_);
   }
 
   /// Returns how many lanes measure and pack one row. Rows are at most twice as long as the triangle says.
   [[nodiscard]] int lanes_of_row(const device_triangle<Index, Offset>& t) const {
-    return kernels::lanes_of_row(plan_.solve_size, static_cast<std::int64_t>(columns_.size()), t.longest_row);
-  }
-
-  [[nodiscard]] kernels::slice_counts counts() const {
-    std::int32_t* const begin = counts_.data();
-    return {begin, begin + slices_, begin + 2 * slices_, begin + 3 * slices_};
+    return partitioned::lanes_of_row(plan_.solve_size, static_cast<std::int64_t>(columns_.size()),
+                                     t.longest_row);
   }
 
   /// Allocates the packed slices, writes all but their rows, and writes where each warp begins.
-  void start_slices(memory_resource& kept) {
-    const std::int32_t tile_stride = settings_.warp_groups * settings_.shape.tile_slices();
+  void start_slices(std::int64_t shared_words, memory_resource& kept) {
+    const std::int32_t tile_stride = plan_.settings.warp_groups * plan_.settings.shape.tile_slices();
     plan_.slice_begins = make_buffer<std::uint32_t>(slices_, on_, kept);
     plan_.packed_slices = make_buffer<unsigned char>(packed_bytes_, on_, kept);
-    plan_.starts = make_buffer<warp_start>(std::int64_t{plan_.partitions} * tile_stride, on_, kept);
-    using agent = kernels::start_slices_agent;
+    plan_.starts = make_buffer<warp_start>(plan_.settings.partitions * tile_stride, on_, kept);
+    using agent = start_slices_agent;
     agent::params p{};
     p.slices = slices_;
     p.format = format_;
-    p.x_ring_size = plan_.x_ring_size;
+    p.x_ring_size = static_cast<std::int32_t>(plan_.settings.x_ring_size);
     p.tile_stride = tile_stride;
-    p.order = sorted();
-    p.tile_begins = tile_begins_.data();
-    p.partition_tiles = partition_tiles_.data();
-    p.counts = counts();
-    p.offsets = offsets_.data();
+    p.order = order_;
+    p.counts = counts_;
+    p.offsets = offsets_;
     p.slice_begins = plan_.slice_begins.data();
     p.packed_slices = plan_.packed_slices.data();
     p.start_count = static_cast<std::int64_t>(plan_.starts.size());
     p.starts = plan_.starts.data();
-    p.cleared_words = static_cast<std::int64_t>(plan_.sources.shared_entries.size());
-    p.cleared = plan_.sources.shared_entries.data();
+    p.cleared_words = shared_words;
+    p.cleared = plan_.sources.runs.shared_entries;
     on_.template launch<agent>(
         simt::block_count(std::max({32 * slices_, p.start_count, p.cleared_words}), agent::block_threads), p);
   }
 
-  plan_settings settings_;
   const Executor& on_;
   analysis_memory memory_;
-  slice_format format_ = slice_format::of<Scalar>(settings_.shape);
   plan plan_;
+  slice_format format_ = slice_format::of<Scalar>(plan_.settings.shape);
   bool has_partial_rows_ = false;
-  buffer<Index> columns_;             ///< by entry of the triangle: the solve index of its column
-  buffer<Index> rows_;                ///< by solve index: the row of the triangle
-  buffer<Index> solve_index_of_row_;  ///< its inverse
   std::int64_t slices_ = 0;
-  std::int64_t packed_bytes_ = 0;         ///< of all packed slices
-  buffer<std::int32_t> counts_;           ///< 4 x slices, see counts()
-  buffer<std::uint64_t> offsets_;         ///< slices + 1: of packed slices, in units of 16 bytes
-  std::uint32_t levels_ = 0;              ///< number of levels
-  buffer<std::uint32_t> sorted_keys_;     ///< by solve index: partition times levels plus level
-  buffer<std::int32_t> tile_of_;          ///< by solve index
-  buffer<std::int32_t> tile_begins_;      ///< tiles + 1: the first solve index of each tile
-  buffer<std::int32_t> partition_tiles_;  ///< partitions + 1: the first tile of each partition
+  std::int64_t packed_bytes_ = 0;     ///< of all packed slices
+  buffer<Index> columns_;             ///< by entry of the triangle: the solve index of its column
+  buffer<Index> solve_index_of_row_;  ///< by row of the triangle; until the slices are measured
+  device_arrays arrays_;              ///< the following ones
+  solve_order order_{};
+  Index* rows_ = nullptr;  ///< by solve index: the row of the triangle
+  slice_counts counts_{};
+  std::uint64_t* offsets_ = nullptr;  ///< slices + 1: of packed slices, in units of 16 bytes
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

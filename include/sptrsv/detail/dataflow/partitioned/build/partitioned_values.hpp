@@ -5,9 +5,10 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
-#include "sptrsv/memory/memory_resource.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
@@ -22,31 +23,36 @@ inline constexpr std::int64_t max_packed_bytes = static_cast<std::int64_t>(pivot
                                                  static_cast<std::int64_t>(sizeof(Scalar));
 inline constexpr std::int64_t max_slices = pivot_target / 32 - 1;
 
-/// Says where the values of the stored matrix go. In general `targets` has a word for each stored entry. If
-/// every row is a contiguous run of the stored matrix, the other arrays are used, which are smaller: the
-/// shared entries of a row are dealt to its lanes one by one in their order, and so are the global ones, so
-/// that it is enough to know which entries are shared. Unused arrays are empty.
-struct value_sources {
-  buffer<std::uint32_t> targets;  ///< by stored entry, see pivot_target
+/// The packed slices of a plan as kernels see them.
+struct packed_slices_view {
+  const std::uint32_t* begins;  ///< by slice: its offset in units of 16 bytes
+  unsigned char* bytes;
+  slice_format format;
 
-  buffer<std::uint32_t> diagonals;   ///< by solve index, see stored_run
-  buffer<std::uint8_t> row_entries;  ///< by solve index: the number of stored entries
-  /// By solve index: the numbers of links to partial rows, which come before the stored entries; bits 0-7:
-  /// among the shared entries; 8-15: among the global entries. Empty if no row is split.
-  buffer<std::uint16_t> row_links;
-  /// One bit for each stored entry, counted in the direction of substitution: whether it is a shared entry.
-  buffer<std::uint32_t> shared_entries;
-
-  static constexpr std::int64_t max_row_entries = 64;
-
-  [[nodiscard]] bool are_runs() const { return diagonals.size() > 0; }
-  [[nodiscard]] std::size_t bytes() const {
-    return targets.bytes() + diagonals.bytes() + row_entries.bytes() + row_links.bytes() +
-           shared_entries.bytes();
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t offset(Context& ctx, std::int64_t slice) const {
+    return std::int64_t{ctx.load_constant(begins + slice)} * 16;
+  }
+  template <class Context>
+  SPTRSV_DEVICE unsigned char* begin(Context& ctx, std::int64_t slice) const {
+    return bytes + offset(ctx, slice);
   }
 };
 
-namespace kernels {
+/// Where the values of rows that are runs of the stored matrix go. The shared entries of a row are dealt to
+/// its lanes one by one in their order, and so are the global ones, so that it is enough to know which
+/// entries are shared.
+struct run_arrays {
+  std::uint32_t* diagonals;   ///< by solve index, see stored_run; null if rows are no runs
+  std::uint8_t* row_entries;  ///< by solve index: the number of stored entries
+  /// By solve index: the numbers of links to partial rows, which come before the stored entries; bits 0-7:
+  /// among the shared entries; 8-15: among the global entries. Null if no row is split.
+  std::uint16_t* row_links;
+  /// One bit for each stored entry, counted in the direction of substitution: whether it is a shared entry.
+  std::uint32_t* shared_entries;
+
+  static constexpr std::int64_t max_row_entries = 64;
+};
 
 /// The place of an entry in its packed slice.
 struct entry_slot {
@@ -88,9 +94,7 @@ template <class Scalar>
 struct scatter_values {
   const Scalar* stored;
   const std::uint32_t* targets;
-  const std::uint32_t* slice_begins;
-  unsigned char* packed_slices;
-  slice_format format;
+  packed_slices_view slices;
   bool conjugated;
 
   template <class Context>
@@ -102,14 +106,13 @@ struct scatter_values {
     const Scalar value = ctx.load_constant(stored + k);
     const Scalar v = conjugated ? conjugate(value) : value;
     if ((to & pivot_target) == 0) {
-      ctx.store(reinterpret_cast<Scalar*>(packed_slices) + to, v);
+      ctx.store(reinterpret_cast<Scalar*>(slices.bytes) + to, v);
       return;
     }
     const std::uint32_t slot = to & ~pivot_target;
-    unsigned char* const begin =
-        packed_slices + std::int64_t{ctx.load_constant(slice_begins + slot / 32)} * 16;
+    unsigned char* const begin = slices.begin(ctx, slot / 32);
     const slice_head slice = ctx.load_constant(reinterpret_cast<const slice_head*>(begin));
-    store_pivot(ctx, begin, format.offsets(slice), static_cast<int>(slot % 32), v);
+    store_pivot(ctx, begin, slices.format.offsets(slice), static_cast<int>(slot % 32), v);
   }
 };
 
@@ -119,34 +122,28 @@ template <class Scalar>
 struct scatter_run_values {
   const Scalar* stored;
   std::int64_t stored_entries;
-  // The arrays of value_sources.
-  const std::uint32_t* diagonals;
-  const std::uint8_t* row_entries;
-  const std::uint16_t* row_links;  ///< null if no row is split
-  const std::uint32_t* shared_entries;
-  const std::uint32_t* slice_begins;
-  unsigned char* packed_slices;
-  slice_format format;
+  run_arrays runs;
+  packed_slices_view slices;
   bool unit;
   bool reversed;
   bool conjugated;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    unsigned char* const begin = packed_slices + std::int64_t{ctx.load_constant(slice_begins + i / 32)} * 16;
+    unsigned char* const begin = slices.begin(ctx, i / 32);
     const slice_head slice = ctx.load_constant(reinterpret_cast<const slice_head*>(begin));
-    const slice_offsets offsets = format.offsets(slice);
-    const int row = static_cast<int>(i % 32) / format.shape.lanes;
-    const int lane = static_cast<int>(i % 32) % format.shape.lanes;
+    const slice_offsets offsets = slices.format.offsets(slice);
+    const int row = static_cast<int>(i % 32) / slices.format.shape.lanes;
+    const int lane = static_cast<int>(i % 32) % slices.format.shape.lanes;
     if (row >= slice.rows()) {
       return;
     }
     const std::int64_t solve_index = slice.first_solve_index + row;
-    const row_run at{{ctx.load_constant(diagonals + solve_index), reversed},
-                     static_cast<int>(ctx.load_constant(row_entries + solve_index)),
+    const row_run at{{ctx.load_constant(runs.diagonals + solve_index), reversed},
+                     static_cast<int>(ctx.load_constant(runs.row_entries + solve_index)),
                      row,
                      lane};
-    const int links = row_links == nullptr ? 0 : ctx.load_constant(row_links + solve_index);
+    const int links = runs.row_links == nullptr ? 0 : ctx.load_constant(runs.row_links + solve_index);
     const std::uint64_t shared = shared_of(ctx, at);
     store_values(ctx, at, shared, links & 255, begin + offsets.shared_values, offsets.value_column_bytes);
     store_values(ctx, at, lowest_bits(at.entries) & ~shared, links >> 8,
@@ -180,7 +177,7 @@ struct scatter_run_values {
     const std::int64_t first = at.run.source(at.entries);
     const std::int64_t begin = reversed ? stored_entries - 1 - first : first;
     const auto shift = static_cast<int>(begin % 32);
-    const std::uint32_t* const words = shared_entries + begin / 32;
+    const std::uint32_t* const words = runs.shared_entries + begin / 32;
     std::uint64_t shared = ctx.load_constant(words) >> shift;
     for (int have = 32 - shift, w = 1; have < at.entries; have += 32, ++w) {
       shared |= std::uint64_t{ctx.load_constant(words + w)} << have;
@@ -194,7 +191,7 @@ struct scatter_run_values {
   SPTRSV_DEVICE void store_values(Context& ctx, const row_run& at, std::uint64_t mask, int dealt,
                                   unsigned char* entry_columns, int column_bytes) const {
     constexpr int at_once = 4;
-    const int lanes = format.shape.lanes;
+    const int lanes = slices.format.shape.lanes;
     const int skipped = (at.lane - dealt) & (lanes - 1);
     unsigned char* to = entry_columns + (dealt + skipped) / lanes * column_bytes +
                         (at.row * lanes + at.lane) * static_cast<int>(sizeof(Scalar));
@@ -239,15 +236,12 @@ struct scatter_run_values {
 /// each slice.
 template <class Scalar>
 struct is_zero_pivot_of_row {
-  const std::uint32_t* slice_begins;
-  const unsigned char* packed_slices;
-  slice_format format;
+  packed_slices_view slices;
   std::int32_t row;  ///< of b and x
 
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t i) const {
-    const unsigned char* const begin =
-        packed_slices + std::int64_t{ctx.load_constant(slice_begins + i / 32)} * 16;
+    const unsigned char* const begin = slices.begin(ctx, i / 32);
     const slice_head slice = ctx.load_constant(reinterpret_cast<const slice_head*>(begin));
     const int in_slice = static_cast<int>(i % 32);
     if (in_slice >= slice.rows()) {
@@ -255,12 +249,32 @@ struct is_zero_pivot_of_row {
     }
     const auto* const factors = reinterpret_cast<const Scalar*>(begin + slice_offsets::factors);
     const auto* const row_codes =
-        reinterpret_cast<const std::int32_t*>(begin + format.offsets(slice).row_codes);
+        reinterpret_cast<const std::int32_t*>(begin + slices.format.offsets(slice).row_codes);
     const packed_row<Scalar> stored{ctx.load(factors + in_slice), ctx.load(row_codes + in_slice)};
     return stored.index() == row && stored.factor == Scalar{};
   }
 };
 
-}  // namespace kernels
+/// Says where the values of the stored matrix go: by a word for each stored entry in general, and by arrays
+/// that are smaller if every row is a contiguous run of the stored matrix.
+struct value_sources {
+  device_arrays arrays{};            ///< the following ones
+  std::uint32_t* targets = nullptr;  ///< by stored entry, see pivot_target; null if rows are runs
+  run_arrays runs{};
+
+  [[nodiscard]] bool are_runs() const { return runs.diagonals != nullptr; }
+  /// Puts the values of the stored matrix to the packed slices `to`.
+  template <class Scalar, class Executor>
+  void put(const Scalar* stored, std::int64_t stored_entries, const triangle_form& form,
+           const packed_slices_view& to, std::int64_t slices, const Executor& on) const {
+    if (are_runs()) {
+      simt::for_each(on, 32 * slices,
+                     scatter_run_values<Scalar>{stored, stored_entries, runs, to, form.unit, form.reversed,
+                                                form.conjugated});
+    } else {
+      simt::for_each(on, stored_entries, scatter_values<Scalar>{stored, targets, to, form.conjugated});
+    }
+  }
+};
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

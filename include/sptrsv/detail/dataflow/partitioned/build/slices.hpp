@@ -11,8 +11,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
-namespace kernels {
-
 /// Returns how many lanes measure or pack one row together, a power of two. In a small system the longest row
 /// decides, because one lane would still be at work when all others are done. In a large one all lanes are
 /// busy anyway, and several of them take a row only if rows are long on average.
@@ -31,14 +29,10 @@ template <class Index, class Offset>
 struct row_reader {
   shape_values shape;
   std::int32_t x_ring_size;
-  std::int64_t solve_size;     ///< rows; columns from here on are solve indices of an earlier launch
+  solve_order order;           ///< columns from its size on are solve indices of an earlier launch
   const Index* rows;           ///< by solve index: the row of the triangle
   const Offset* row_offsets;   ///< by row of the triangle
   const Index* solve_columns;  ///< by entry of the triangle: the solve index of its column
-  sorted_partition_levels order;
-  const std::int32_t* partition_begins;
-  const std::int32_t* tile_of;  ///< by solve index
-  const std::int32_t* tile_begins;
 
   /// A row's place in its slice, and its entries.
   struct tile_slot {
@@ -52,18 +46,18 @@ struct row_reader {
     [[nodiscard]] SPTRSV_DEVICE std::int64_t length() const { return static_cast<std::int64_t>(end - begin); }
   };
 
-  /// Returns a row without entries if `solve_index` is not below solve_size.
+  /// Returns a row without entries if `solve_index` is not below order.size.
   template <class Context>
   SPTRSV_DEVICE tile_slot find(Context& ctx, std::int64_t solve_index) const {
-    if (solve_index >= solve_size) {
+    if (solve_index >= order.size) {
       return {0, 0, 0, 0, 0, 0};
     }
-    const std::int64_t tile = ctx.load_constant(tile_of + solve_index);
+    const std::int64_t tile = ctx.load_constant(order.tile_of + solve_index);
     const auto triangle_row = static_cast<std::int64_t>(ctx.load_constant(rows + solve_index));
-    const std::int64_t first = ctx.load_constant(tile_begins + tile);
+    const std::int64_t first = ctx.load_constant(order.tile_begins + tile);
     const int in_tile = static_cast<int>(solve_index - first);
     const std::int64_t partition_begin =
-        ctx.load_constant(partition_begins + order.partition_of(ctx, solve_index));
+        ctx.load_constant(order.partition_begins + order.partition_of(ctx, solve_index));
     // By then the rows of the tile itself may have overwritten the oldest slots of the x ring buffer.
     const std::int64_t in_x_ring = first + shape.tile_rows() - x_ring_size;
     return {triangle_row,
@@ -107,7 +101,7 @@ struct row_reader {
   /// Returns whether the component of this column is in shared memory when the row is solved.
   SPTRSV_DEVICE bool may_be_shared(const tile_slot& at, Index column) const {
     const auto solve_index = static_cast<std::int64_t>(column);
-    return solve_index >= at.oldest_shared && solve_index < solve_size;
+    return solve_index >= at.oldest_shared && solve_index < order.size;
   }
 
  private:
@@ -117,7 +111,7 @@ struct row_reader {
     int count = 0;
     for (Offset e = at.begin; e < at.end; ++e) {
       const Index other = ctx.load_constant(solve_columns + e);
-      count += other > column && static_cast<std::int64_t>(other) < solve_size ? 1 : 0;
+      count += other > column && static_cast<std::int64_t>(other) < order.size ? 1 : 0;
     }
     return count;
   }
@@ -157,14 +151,14 @@ struct measure_slices {
     int candidates = 0;
     for (std::int64_t i = group.rank(); i < at.length(); i += group.lanes) {
       Index column = ctx.load_constant(columns + at.begin + i);
-      if (static_cast<std::int64_t>(column) < reader.solve_size) {
+      if (static_cast<std::int64_t>(column) < reader.order.size) {
         column = ctx.load_constant(solve_index_of_row + column);
       }
       ctx.store(solve_columns + at.begin + i, column);
       candidates += reader.may_be_shared(at, column) ? 1 : 0;
     }
     candidates = group.sum(candidates);
-    if (group.rank() != 0 || solve_index >= reader.solve_size) {
+    if (group.rank() != 0 || solve_index >= reader.order.size) {
       return;
     }
     const int most = reader.shape.shared_entries();
@@ -205,7 +199,5 @@ struct place_slices {
     }
   }
 };
-
-}  // namespace kernels
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

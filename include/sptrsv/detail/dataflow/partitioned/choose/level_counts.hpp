@@ -36,8 +36,6 @@ struct level_counts {
   }
 };
 
-namespace kernels {
-
 /// A table: how the rows are divided, and where its cells are in the cells of all tables.
 struct counted_table {
   std::int64_t partitions;
@@ -190,7 +188,5 @@ struct count_levels_of_two_agent {
     }
   }
 };
-
-}  // namespace kernels
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -9,8 +9,9 @@
 #include <functional>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/dataflow/partitioned/choose/predict_agent.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/solve_simulation.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
@@ -40,6 +41,8 @@ struct level_table {
 struct table_batch {
   std::vector<level_table> tables;
   std::int64_t cells = 0;  ///< of all tables
+  /// By table, then by level, then by partition; then the numbers of rows of the levels. In device memory.
+  buffer<level_counts> counted{};
 
   /// Returns the number of predictions: one for each shape of each table.
   [[nodiscard]] std::int64_t predictions() const {
@@ -49,41 +52,33 @@ struct table_batch {
     }
     return count;
   }
-};
-
-/// The cells of several tables, in device memory.
-struct counted_cells {
-  buffer<level_counts> cells;  ///< by table, then by level, then by partition; then the rows of the levels
-  std::int32_t* level_rows = nullptr;  ///< by level: the number of rows; at the end of `cells`
+  /// Returns the number of rows of each level.
+  [[nodiscard]] std::int32_t* level_rows() const {
+    return reinterpret_cast<std::int32_t*>(counted.data() + cells);
+  }
 };
 
 /// The tables of a triangle that are to be counted.
 template <class Index, class Offset>
 struct counting_job {
-  using agent = kernels::count_levels_agent<Index, Offset>;
+  using agent = count_levels_agent<Index, Offset>;
 
-  const table_batch& batch;
+  table_batch& batch;
   const device_triangle<Index, Offset>& triangle;
   const row_levels<Index>& levels;
 
-  /// Returns the memory of the cells, all zero.
-  template <class Executor>
-  [[nodiscard]] counted_cells allocate(const Executor& on, const analysis_memory& memory) const {
-    constexpr std::int64_t words = sizeof(level_counts) / sizeof(std::int32_t);
-    counted_cells counted{
-        make_buffer<level_counts>(batch.cells + simt::ceil_div(levels.count, words), on, memory.scratch),
-        nullptr};
-    counted.level_rows = reinterpret_cast<std::int32_t*>(counted.cells.data() + batch.cells);
-    on.fill_bytes(counted.cells.data(), 0, counted.cells.bytes());
-    return counted;
-  }
   [[nodiscard]] std::int64_t blocks_of_table() const {
     return simt::ceil_div(triangle.size, agent::block_threads);
   }
   [[nodiscard]] std::int64_t blocks() const {
     return static_cast<std::int64_t>(batch.tables.size()) * blocks_of_table();
   }
-  [[nodiscard]] typename agent::params params(const counted_cells& to) const {
+  /// Allocates the cells, all zero; returns the parameters of the kernel.
+  template <class Executor>
+  typename agent::params begin(const Executor& on, memory_resource& scratch) const {
+    constexpr std::int64_t words = sizeof(level_counts) / sizeof(std::int32_t);
+    batch.counted = make_buffer<level_counts>(batch.cells + simt::ceil_div(levels.count, words), on, scratch);
+    on.fill_bytes(batch.counted.data(), 0, batch.counted.bytes());
     typename agent::params p{};
     p.size = triangle.size;
     p.table_blocks = blocks_of_table();
@@ -91,8 +86,8 @@ struct counting_job {
     p.columns = triangle.columns.data();
     p.levels = levels.of_row.data();
     p.entries = triangle.entries();
-    p.counts = to.cells.data();
-    p.level_rows = to.level_rows;
+    p.counts = batch.counted.data();
+    p.level_rows = batch.level_rows();
     for (const level_table& table : batch.tables) {
       p.tables.tables[p.tables.count++] = {table.rows.partitions, table.rows.boxes, table.begin,
                                            table.shape.shared_entries(), 2 * table.shape.lanes};
@@ -101,24 +96,49 @@ struct counting_job {
   }
 };
 
-/// Counts the cells of the tables of one or two triangles in one launch.
+/// Counts the tables of one or two triangles in one launch.
 template <class Index, class Offset, class Executor>
-std::vector<counted_cells> count_level_tables(const std::vector<counting_job<Index, Offset>>& of,
-                                              const Executor& on, const analysis_memory& memory) {
-  std::vector<counted_cells> counted;
-  for (const auto& job : of) {
-    counted.push_back(job.allocate(on, memory));
-  }
+void count_level_tables(const std::vector<counting_job<Index, Offset>>& of, const Executor& on,
+                        memory_resource& scratch) {
+  const auto first = of[0].begin(on, scratch);
   if (of.size() == 1) {
-    on.template launch<kernels::count_levels_agent<Index, Offset>>(simt::block_count(of[0].blocks(), 1),
-                                                                   of[0].params(counted[0]));
+    on.template launch<count_levels_agent<Index, Offset>>(simt::block_count(of[0].blocks(), 1), first);
   } else {
-    on.template launch<kernels::count_levels_of_two_agent<Index, Offset>>(
+    on.template launch<count_levels_of_two_agent<Index, Offset>>(
         simt::block_count(of[0].blocks() + of[1].blocks(), 1),
-        {{of[0].params(counted[0]), of[1].params(counted[1])}, of[0].blocks()});
+        {{first, of[1].begin(on, scratch)}, of[0].blocks()});
   }
-  return counted;
 }
+
+/// Predicts the times of solves: one block for each table and shape.
+struct predict_agent {
+  static constexpr int block_threads = predict_params::block_threads;
+  using shared_storage = simulated_cells;
+  using params = predict_params;
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    solve_simulation::run(ctx, shared, p, static_cast<std::int64_t>(ctx.block_rank()));
+  }
+};
+
+/// Predicts solves of two systems at the same time: the first blocks belong to the first one. A block follows
+/// the levels one after the other, so both take about as long as the slower one.
+struct two_predictions_agent {
+  static constexpr int block_threads = predict_params::block_threads;
+  using shared_storage = simulated_cells;
+  struct params {
+    predict_params of[2];
+    std::int64_t first_tasks;  ///< of the first system
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    const auto number = static_cast<std::int64_t>(ctx.block_rank());
+    const bool is_first = number < p.first_tasks;
+    solve_simulation::run(ctx, shared, p.of[is_first ? 0 : 1], is_first ? number : number - p.first_tasks);
+  }
+};
 
 /// Work that the device does behind the predictions, so that the host waits once for both: enqueues it. It
 /// may store one number to `word`, a word of device memory that comes to the host with the predictions.
@@ -126,12 +146,11 @@ using work_behind = std::function<void(std::int64_t* word)>;
 
 /// The predictions for one system that are wanted.
 struct prediction_job {
-  const table_batch& batch;
-  const counted_cells& counted;    ///< the cells of its tables
-  kernels::predict_params params;  ///< without tables and arrays, which predict() fills in
-  bool may_be_hybrid;              ///< whether the time of a hybrid path is wanted
-  work_behind behind;              ///< may be empty
-  buffer<float> ends{};            ///< see predict_params; so is level_ends
+  const table_batch& batch;  ///< counted
+  predict_params params;     ///< without tables and arrays, which predict() fills in
+  bool may_be_hybrid;        ///< whether the time of a hybrid path is wanted
+  work_behind behind;        ///< may be empty
+  buffer<float> ends{};      ///< see predict_params; so is level_ends
   buffer<float> level_ends{};
 
   template <class Executor>
@@ -145,8 +164,8 @@ struct prediction_job {
     }
     ends = make_buffer<float>(size, on, scratch);
     level_ends = make_buffer<float>(may_be_hybrid ? batch.predictions() * params.levels : 0, on, scratch);
-    params.cells = counted.cells.data();
-    params.level_rows = counted.level_rows;
+    params.cells = batch.counted.data();
+    params.level_rows = batch.level_rows();
     params.ends = ends.data();
     params.level_ends = level_ends.data();
     params.found = found;
@@ -176,9 +195,9 @@ std::vector<predictions> predict(std::vector<prediction_job> jobs, const Executo
     next += job.batch.predictions();
   }
   if (jobs.size() == 1) {
-    on.template launch<kernels::predict_agent>(simt::block_count(count, 1), jobs[0].params);
+    on.template launch<predict_agent>(simt::block_count(count, 1), jobs[0].params);
   } else {
-    on.template launch<kernels::two_predictions_agent>(
+    on.template launch<two_predictions_agent>(
         simt::block_count(count, 1), {{jobs[0].params, jobs[1].params}, jobs[0].batch.predictions()});
   }
   std::size_t words = 0;
@@ -187,21 +206,17 @@ std::vector<predictions> predict(std::vector<prediction_job> jobs, const Executo
       job.behind(reinterpret_cast<std::int64_t*>(next) + words++);
     }
   }
-  std::vector<prediction> on_host(static_cast<std::size_t>(count) + 1);
-  on.download(on_host.data(), found.data(),
-              static_cast<std::size_t>(count) * sizeof(prediction) + words * sizeof(std::int64_t));
+  std::vector<prediction> on_host(at(count) + 1);
+  on.download(on_host.data(), found.data(), at(count) * sizeof(prediction) + words * sizeof(std::int64_t));
+  std::int64_t word[2];
+  std::memcpy(word, &on_host.back(), sizeof(word));
+  words = 0;
   std::vector<predictions> made;
   auto first = on_host.cbegin();
-  const auto* word = reinterpret_cast<const unsigned char*>(&on_host.back());
   for (const prediction_job& job : jobs) {
-    const std::int64_t own = job.batch.predictions();
-    predictions& of = made.emplace_back();
-    of.of_shapes.assign(first, first + own);
-    first += own;
-    if (job.behind) {
-      std::memcpy(&of.word, word, sizeof(of.word));
-      word += sizeof(of.word);
-    }
+    const auto last = first + job.batch.predictions();
+    made.push_back({{first, last}, job.behind ? word[words++] : 0});
+    first = last;
   }
   return made;
 }

@@ -35,7 +35,7 @@ struct searched_system {
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class plan_search {
   using shapes = typename shapes_of<Tuning>::type;
-  static_assert(shapes::count <= kernels::predict_params::max_shapes,
+  static_assert(shapes::count <= predict_params::max_shapes,
                 "dataflow_tuning: partitioned_shapes has at most 32 shapes");
 
  public:
@@ -52,13 +52,15 @@ class plan_search {
       most = std::max(most, batches.back().size());
     }
     for (std::size_t i = 0; i < most; ++i) {
-      std::vector<counted_search> together;
+      std::vector<plan_search*> together;
+      std::vector<counting_job<Index, Offset>> tables;
       for (std::size_t k = 0; k < searches.size(); ++k) {
         if (i < batches[k].size()) {
-          together.push_back({&searches[k], &batches[k][i]});
+          together.push_back(&searches[k]);
+          tables.push_back({batches[k][i], searches[k].of_.triangle, searches[k].of_.levels});
         }
       }
-      try_batches(together);
+      try_tables(together, tables);
     }
   }
   /// Returns the best choice; its time is infinite if no shape fits the device or the system is too large.
@@ -188,7 +190,7 @@ class plan_search {
     for (level_table& table : tables) {
       const std::int64_t own = table.rows.partitions * of_.levels.count;
       const std::int64_t own_words = own * (4 + simt::bit_count(table.shapes));
-      if (made.empty() || made.back().tables.size() == kernels::counted_tables::max_count ||
+      if (made.empty() || made.back().tables.size() == counted_tables::max_count ||
           words + own_words > most_words) {
         made.push_back({});
         words = 0;
@@ -201,34 +203,25 @@ class plan_search {
     return made;
   }
 
-  /// A search, and one of its batches.
-  struct counted_search {
-    plan_search* search;
-    const table_batch* batch;
-  };
-  /// Counts the tables of the batches, and keeps the best predictions.
-  static void try_batches(const std::vector<counted_search>& of) {
-    const Executor& on = of[0].search->on_;
-    const analysis_memory& memory = of[0].search->memory_;
-    std::vector<counting_job<Index, Offset>> tables;
-    for (const auto& [search, batch] : of) {
-      tables.push_back({*batch, search->of_.triangle, search->of_.levels});
-    }
-    std::vector<counted_cells> counted = count_level_tables(tables, on, memory);
+  /// Counts tables, one batch for each search, and keeps the best predictions.
+  static void try_tables(const std::vector<plan_search*>& searches,
+                         const std::vector<counting_job<Index, Offset>>& tables) {
+    const Executor& on = searches[0]->on_;
+    memory_resource& scratch = searches[0]->memory_.scratch;
+    count_level_tables(tables, on, scratch);
     std::vector<prediction_job> jobs;
-    for (std::size_t k = 0; k < of.size(); ++k) {
-      const plan_search& search = *of[k].search;
-      jobs.push_back(
-          {*of[k].batch, counted[k], search.params(), search.of_.may_be_hybrid, search.of_.behind});
+    for (std::size_t k = 0; k < searches.size(); ++k) {
+      const auto& of = searches[k]->of_;
+      jobs.push_back({tables[k].batch, searches[k]->params(), of.may_be_hybrid, of.behind});
     }
-    const std::vector<predictions> made = predict(std::move(jobs), on, memory.scratch);
-    for (std::size_t k = 0; k < of.size(); ++k) {
-      of[k].search->keep_best(*of[k].batch, counted[k], made[k]);
+    const std::vector<predictions> made = predict(std::move(jobs), on, scratch);
+    for (std::size_t k = 0; k < searches.size(); ++k) {
+      searches[k]->keep_best(tables[k].batch, made[k]);
     }
   }
 
-  [[nodiscard]] kernels::predict_params params() const {
-    kernels::predict_params p{};
+  [[nodiscard]] predict_params params() const {
+    predict_params p{};
     p.size = of_.triangle.size;
     p.entries = of_.triangle.entries();
     p.levels = of_.levels.count;
@@ -241,7 +234,8 @@ class plan_search {
     return p;
   }
 
-  void keep_best(const table_batch& batch, counted_cells& counted, const predictions& made) {
+  /// Keeps the best prediction, and the cells of its table if they are wanted.
+  void keep_best(table_batch& batch, const predictions& made) {
     if (of_.behind) {
       found_.word = made.word;
       of_.behind = {};  // the work is done once
@@ -261,8 +255,9 @@ class plan_search {
       }
     }
     if (has_best && of_.may_be_hybrid) {
-      found_.cells = std::move(counted.cells);
+      found_.cells = std::move(batch.counted);
     }
+    batch.counted = {};
   }
 
   searched_system<Index, Offset> of_;

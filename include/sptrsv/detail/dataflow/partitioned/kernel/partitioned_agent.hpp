@@ -17,8 +17,6 @@
 //
 // Progress: a partition needs earlier partitions only, and earlier launches of the same solve. Blocks take
 // their partitions in the order of their tickets, so a block waits for blocks that have started.
-//
-// The file is long because it is the body of one kernel: the parts that stand alone have files of their own.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +24,8 @@
 
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/dataflow/partitioned/kernel/global_entries.hpp"
-#include "sptrsv/detail/dataflow/partitioned/kernel/ordered_barrier.hpp"
-#include "sptrsv/detail/dataflow/partitioned/kernel/partitioned_params.hpp"
+#include "sptrsv/detail/dataflow/partitioned/kernel/global_operands.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/pipeline.hpp"
-#include "sptrsv/detail/dataflow/partitioned/kernel/rhs.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
@@ -42,11 +37,10 @@ class partition_solver {
   using unknown = typename layout::unknown;
   using flag = value_flag<unknown>;
   using word = typename flag::word;
-  using params = kernel_params<Scalar>;
   using warp_type = decltype(std::declval<Context&>().template group<32>());
 
  public:
-  SPTRSV_DEVICE partition_solver(Context& ctx, const params& p, shared_start& start)
+  SPTRSV_DEVICE partition_solver(Context& ctx, const kernel_params<Scalar>& p, shared_start& start)
       : ctx_(ctx),
         p_(p),
         start_(start.block),
@@ -103,15 +97,9 @@ class partition_solver {
   }
 
  private:
-  static constexpr int lanes = Shape::lanes;
   static constexpr int entries = Shape::entries;
   static constexpr int warp_groups = layout::warp_groups;
   static constexpr int rhs_together = layout::rhs_together;
-
-  SPTRSV_DEVICE static slice_offsets offsets_of(const slice_head& slice) {
-    constexpr slice_format format = slice_format::of<Scalar>(values_of<Shape>());
-    return format.offsets(slice);
-  }
 
   /// Solves the partition for the right-hand sides from `column` on.
   SPTRSV_DEVICE void solve_partition(std::uint32_t partition, std::int64_t column) {
@@ -171,7 +159,7 @@ class partition_solver {
   /// side and reads it later, so that no barrier is needed.
   SPTRSV_DEVICE void prefetch_rhs(unsigned char* stage, const slice_head& slice) const {
     if (leads() && row_of_lane() < slice.rows()) {
-      const std::int32_t row = row_in(stage, offsets_of(slice)).index();
+      const std::int32_t row = layout::row_in(stage, layout::offsets_of(slice), row_of_lane()).index();
       if (row >= 0) {
         rhs_.copy(staged_rhs(stage), row);
       }
@@ -180,13 +168,13 @@ class partition_solver {
   }
 
   /// Solves the warp's slice of a tile: the steps 2 to 7 above. `stage`, `in_memory`: the packed slice in
-  /// shared and in global memory.
-  /// The function is long because its steps share registers; with a part of it elsewhere the compiler made
-  /// other code for shapes with several right-hand sides.
+  /// shared and in global memory. The function is long because its steps share registers; with a part of it
+  /// elsewhere the compiler made other code for several right-hand sides.
   SPTRSV_DEVICE void solve_tile(unsigned char* stage, const unsigned char* in_memory, const slice_head& now) {
     const bool live = row_of_lane() < now.rows();
-    const slice_offsets offsets = offsets_of(now);
-    const packed_row<Scalar> row = live ? row_in(stage, offsets) : packed_row<Scalar>{Scalar{}, -1};
+    const slice_offsets offsets = layout::offsets_of(now);
+    const packed_row<Scalar> row =
+        live ? layout::row_in(stage, offsets, row_of_lane()) : packed_row<Scalar>{Scalar{}, -1};
     unknown rest{};
     if constexpr (!Shape::streams) {
       rest = scaled_rhs(stage, row);
@@ -211,7 +199,12 @@ class partition_solver {
     const bool divides = writes && row.divides();
     const bool some_divide = warp_.any(divides);
     const int target = keep(x_ring_ + (solve_index & (zero_slot_ - 1)) * static_cast<int>(sizeof(unknown)));
-    compute_addresses(operand, target);
+    int addresses = target;  // they are computed here, before the wait, and not where they are used
+    SPTRSV_UNROLL
+    for (int i = 0; i < entries; ++i) {
+      addresses |= operand[i];
+    }
+    ctx_.compute_now(addresses);
     if (now.global_width() > 0) {
       rest = rest - global_entries<Scalar, Shape, Context, warp_type>(ctx_, warp_, lane_, solved_)
                         .products(stage, in_memory, now, offsets);
@@ -231,7 +224,7 @@ class partition_solver {
     for (int i = 0; i < entries; ++i) {
       sum[i % 2] = sum[i % 2] - value[i] * component[i];
     }
-    rest = simt::reduce(warp_, sum[0] + sum[1], lanes, simt::plus{});
+    rest = simt::reduce(warp_, sum[0] + sum[1], Shape::lanes, simt::plus{});
     unknown x = rest * row.factor;
     if (some_divide) {
       const unknown quotient = divide(rest, divides ? row.factor : pivot_divisor<Scalar>::one());
@@ -255,21 +248,6 @@ class partition_solver {
     }
   }
 
-  /// Makes the compiler compute the addresses here, before the wait, and not where they are used.
-  SPTRSV_DEVICE void compute_addresses(const array_of<int, entries>& operand, int target) {
-    int all = target;
-    SPTRSV_UNROLL
-    for (int i = 0; i < entries; ++i) {
-      all |= operand[i];
-    }
-    ctx_.compute_now(all);
-  }
-
-  /// Returns the row of this lane.
-  SPTRSV_DEVICE packed_row<Scalar> row_in(const unsigned char* stage, const slice_offsets& offsets) const {
-    return {reinterpret_cast<const Scalar*>(stage + slice_offsets::factors)[row_of_lane()],
-            reinterpret_cast<const std::int32_t*>(stage + offsets.row_codes)[row_of_lane()]};
-  }
   /// Returns where the right-hand side of this lane's row stands in a stage.
   SPTRSV_DEVICE unknown& staged_rhs(unsigned char* stage) const {
     return reinterpret_cast<unknown*>(stage + layout::packed_bytes)[lane_];
@@ -281,12 +259,12 @@ class partition_solver {
     return leads() && row.row_code != -1 ? p_.alpha * staged_rhs(stage) : unknown{};
   }
   /// Returns the number of this lane's row in the slice.
-  SPTRSV_DEVICE int row_of_lane() const { return lane_ / lanes; }
+  SPTRSV_DEVICE int row_of_lane() const { return lane_ / Shape::lanes; }
   /// Returns whether this lane writes the result of its row.
-  SPTRSV_DEVICE bool leads() const { return lane_ % lanes == 0; }
+  SPTRSV_DEVICE bool leads() const { return lane_ % Shape::lanes == 0; }
 
   Context& ctx_;
-  const params& p_;
+  const kernel_params<Scalar>& p_;
   const block_start& start_;
   warp_type warp_;
   int lane_;
@@ -304,7 +282,8 @@ class partition_solver {
 
 template <class Scalar, class Shape>
 struct agent {
-  static constexpr int block_threads = shared_layout<Scalar, Shape>::block_threads;
+  using layout = shared_layout<Scalar, Shape>;
+  static constexpr int block_threads = layout::block_threads;
   /// One block for each SM, since a block takes most of the shared memory: registers need not be saved.
   static constexpr int warps_per_processor = block_threads / 32;
   using params = kernel_params<Scalar>;

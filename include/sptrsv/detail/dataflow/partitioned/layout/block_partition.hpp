@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
@@ -46,7 +47,7 @@ std::vector<std::int64_t> distances_in_the_middle(const device_triangle<Index, O
   const std::int64_t rows = std::min<std::int64_t>(1024, t.size - first);
   const auto offsets = download_array(t.row_offsets.data() + first, rows + 1, on);
   std::size_t longest = 0;
-  for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
+  for (std::size_t r = 0; r < at(rows); ++r) {
     longest = offsets[r + 1] - offsets[r] > offsets[longest + 1] - offsets[longest] ? r : longest;
   }
   const auto columns = download_array(t.columns.data() + offsets[longest],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that rewrite rows by levels: one warp for each row (see rows.hpp).
+// The kernels that rewrite rows by levels: one warp for each row (see level_runs_rows.hpp).
 #pragma once
 
 #include <cstdint>
@@ -100,7 +100,8 @@ struct choose_rows_agent {
     if (r.eliminated == 0 || r.eliminated > most_eliminated) {
       return;
     }
-    const auto e = eliminate(ctx, warp, p.triangle, row, r, p.inverse_sums);
+    const auto e = row_elimination::eliminate(ctx, warp, p.triangle, 0, row, r,
+                                              [&] { return ctx.load(p.inverse_sums + r.needs); });
     bool is_rewritten = e.is_finite && e.growth() <= p.max_growth;
     Offset length = 0;
     Offset rhs_length = 0;
@@ -146,15 +147,7 @@ struct choose_rows_agent {
         list.whole.end = ctx.load_constant(p.triangle.row_offsets + r.needs + 1);
       }
     }
-    Offset count = 0;
-    row_elimination::merge<Offset>(ctx, warp, list, [&](Index column, Offset number) {
-      count = number + 1;
-      if (warp.rank() == 0 && count <= max_count) {
-        ctx.store(p.columns + slot + number, column);
-      }
-      return count <= max_count;
-    });
-    return count;
+    return row_elimination::merge(ctx, warp, list, p.columns, slot, max_count);
   }
 };
 
@@ -217,7 +210,8 @@ struct rewrite_rows_agent {
       return;
     }
     const auto r = open_row(ctx, warp, p.triangle, p.in, row);
-    const auto e = eliminate(ctx, warp, p.triangle, row, r, p.inverse_sums);
+    const auto e = row_elimination::eliminate(ctx, warp, p.triangle, 0, row, r,
+                                              [&] { return ctx.load(p.inverse_sums + r.needs); });
     const Offset pivots = p.triangle.diagonal_sources == nullptr ? 0 : 1;
     const bool rows_are_finite = combine(ctx, warp, p, p.rows, pivots, row, r, false, e.factor);
     const bool rhs_are_finite = combine(ctx, warp, p, p.rhs, Offset{0}, row, r, true, e.factor);

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_agents.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_rhs_agent.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/level_runs/row_kernels.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_rows.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/rewritten_system.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
@@ -27,8 +27,8 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
 
  public:
   /// Chooses the rows by the values `stored`. Each run has run_levels_for(levels) levels, where the system
-  /// has `levels`. `known_levels`: of the triangle `whole`, until keep() is called; null: they are not known.
-  /// Synchronises.
+  /// has `levels`. `known_levels`: of the base::triangle `whole`, until keep() is called; null: they are not
+  /// known. Synchronises.
   template <class RunLevelsFor>
   plan(const device_triangle<Index, Offset>& whole, const row_levels<Index>* known_levels,
        const Scalar* stored, const triangle_form& form, const row_elimination::limits& limits,
@@ -43,26 +43,26 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
   [[nodiscard]] std::int64_t rewritten() const override { return counts_.rows; }
   /// Returns the number of levels of the system, and of entries of the rewritten one without the pivots.
   [[nodiscard]] std::int64_t levels() const { return level_count_; }
-  [[nodiscard]] std::int64_t entries() const { return triangle().entries() + counts_.entries; }
+  [[nodiscard]] std::int64_t entries() const { return base::triangle().entries() + counts_.entries; }
   /// Returns the number of entries of the right-hand sides.
   [[nodiscard]] std::int64_t rhs_entries() const { return counts_.rhs_entries; }
   [[nodiscard]] std::int64_t run_levels() const { return run_levels_; }
 
   void make_pattern(const Executor& on, const analysis_memory& memory) override {
-    const std::int64_t size = triangle().size;
+    const std::int64_t size = base::triangle().size;
     base::place_counted(rhs_offsets_, on, memory);
     base::place_rewritten_rows(on, memory);
-    columns_ = make_buffer<Index>(entries() + (form_.unit ? 0 : size), on, memory.kept);
+    base::columns_ = make_buffer<Index>(entries() + (base::form_.unit ? 0 : size), on, memory.kept);
     rhs_columns_ = make_buffer<Index>(rhs_entries(), on, memory.kept);
     triangle_kernels::for_each_entry(
-        on, row_offsets_.data(), size, static_cast<std::int64_t>(columns_.size()),
-        take_columns<Index, Offset>{triangle().row_offsets.data(), triangle().columns.data(), slots_.data(),
-                                    listed_.data(), rhs_offsets_.data(), row_offsets_.data(), columns_.data(),
-                                    !form_.unit});
+        on, base::row_offsets_.data(), size, static_cast<std::int64_t>(base::columns_.size()),
+        take_columns<Index, Offset>{base::triangle().row_offsets.data(), base::triangle().columns.data(),
+                                    base::slots_.data(), base::listed_.data(), rhs_offsets_.data(),
+                                    base::row_offsets_.data(), base::columns_.data(), !base::form_.unit});
     triangle_kernels::for_each_entry(
         on, rhs_offsets_.data(), size, rhs_entries(),
-        take_rhs_columns<Index, Offset>{slots_.data(), lengths_.data(), listed_.data(), rhs_offsets_.data(),
-                                        rhs_columns_.data()});
+        take_rhs_columns<Index, Offset>{base::slots_.data(), base::lengths_.data(), base::listed_.data(),
+                                        rhs_offsets_.data(), rhs_columns_.data()});
     for (; lanes_ < 32 && lanes_ * rewritten() < rhs_entries(); lanes_ *= 2) {
     }
     base::free_lists();
@@ -74,9 +74,11 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
   }
   void update_values(const Scalar* stored, const Executor& on) override {
     base::clear_first_grown(on);
-    const computed_rows<Scalar, Index, Offset> rows{row_offsets_.data(), columns_.data(), values_.data()};
+    const computed_rows<Scalar, Index, Offset> rows{base::row_offsets_.data(), base::columns_.data(),
+                                                    base::values_.data()};
     triangle_kernels::for_each_entry(
-        on, row_offsets_.data(), triangle().size, static_cast<std::int64_t>(columns_.size()),
+        on, base::row_offsets_.data(), base::triangle().size,
+        static_cast<std::int64_t>(base::columns_.size()),
         copy_values<Scalar, Index, Offset>{base::valued(stored), rows, rhs_offsets_.data()});
     using agent = rewrite_rows_agent<Scalar, Index, Offset>;
     typename agent::params p{};
@@ -100,17 +102,17 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
   void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const override {
     using agent = rewritten_rhs_agent<Scalar, Index, Offset>;
     typename agent::params p{};
-    p.size = triangle().size;
+    p.size = base::triangle().size;
     p.lanes = lanes_;
-    p.reversed = form_.reversed;
+    p.reversed = base::form_.reversed;
     p.row_offsets = rhs_offsets_.data();
     p.columns = rhs_columns_.data();
     p.values = rhs_values_.data();
     p.alpha = alpha;
     p.b = b;
     p.c = c;
-    on.template launch<agent>(simt::block_count(triangle().size * b.columns, agent::block_threads / lanes_),
-                              p);
+    on.template launch<agent>(
+        simt::block_count(base::triangle().size * b.columns, agent::block_threads / lanes_), p);
   }
   [[nodiscard]] std::size_t transform_bytes() const override {
     return base::transform_bytes() + rhs_offsets_.bytes() + rhs_entry_bytes();
@@ -132,7 +134,7 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
   }
   [[nodiscard]] kernel_info describe() const override {
     kernel_info kernel;
-    kernel.warps = simt::ceil_div(triangle().size * lanes_, 32);
+    kernel.warps = simt::ceil_div(base::triangle().size * lanes_, 32);
     kernel.lanes_per_row = lanes_;
     kernel.rewritten_rows = rewritten();
     kernel.levels_together = run_levels_;
@@ -142,19 +144,9 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
     return kernel;
   }
 
-  using base::triangle;
-
  private:
-  using base::columns_;
-  using base::form_;
-  using base::lengths_;
-  using base::listed_;
-  using base::row_offsets_;
-  using base::slots_;
-  using base::values_;
-
   [[nodiscard]] std::size_t rhs_entry_bytes() const {
-    return static_cast<std::size_t>(rhs_entries()) * (sizeof(Scalar) + sizeof(Index));
+    return at(rhs_entries()) * (sizeof(Scalar) + sizeof(Index));
   }
   [[nodiscard]] runs<Index> levels_in_runs() const {
     return {(known_levels_ != nullptr ? known_levels_->of_row : levels_).data(),
@@ -182,12 +174,12 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
   template <class RunLevelsFor>
   void cut_levels(const row_levels<Index>* known, const RunLevelsFor& run_levels_for, const Executor& on,
                   const analysis_memory& memory) {
-    const std::int64_t size = triangle().size;
+    const std::int64_t size = base::triangle().size;
     known_levels_ = known;
     if (known != nullptr) {
       level_count_ = known->count;
     } else {
-      auto found = levels_of_rows(triangle(), on, memory.kept);
+      auto found = levels_of_rows(base::triangle(), on, memory.kept);
       level_count_ = found.count;
       levels_ = std::move(found.of_row);
     }
@@ -196,15 +188,16 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
     const auto positions = make_buffer<key>(size, on, memory.scratch);
     const auto sorted = make_buffer<key>(size, on, memory.scratch);
     const auto numbers = make_buffer<Index>(size, on, memory.scratch);
-    slots_ = make_buffer<Offset>(size + 1, on, memory.scratch);
-    lengths_ = make_buffer<Offset>(size, on, memory.scratch);
+    base::slots_ = make_buffer<Offset>(size + 1, on, memory.scratch);
+    base::lengths_ = make_buffer<Offset>(size, on, memory.scratch);
     rhs_offsets_ = make_buffer<Offset>(size + 1, on, memory.kept);
     inverse_sums_ = make_buffer<real>(size, on, memory.kept);
     order_ = make_buffer<Index>(size, on, memory.kept);
-    simt::for_each(on, size,
-                   start_rows<Index, Offset, real>{
-                       triangle().row_offsets.data(), levels_in_runs(), positions.data(), numbers.data(),
-                       slots_.data(), lengths_.data(), rhs_offsets_.data(), inverse_sums_.data()});
+    simt::for_each(
+        on, size,
+        start_rows<Index, Offset, real>{base::triangle().row_offsets.data(), levels_in_runs(),
+                                        positions.data(), numbers.data(), base::slots_.data(),
+                                        base::lengths_.data(), rhs_offsets_.data(), inverse_sums_.data()});
     on.sort_pairs(positions.data(), sorted.data(), numbers.data(), order_.data(), size,
                   bits_for(static_cast<std::uint64_t>(run_levels_)), memory.scratch);
     const auto offsets = make_buffer<Index>(run_levels_ + 1, on, memory.scratch);
@@ -220,15 +213,16 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
     // Room for less than 4 MiB is not worth a wait for the device.
     constexpr std::int64_t few_entries = (std::int64_t{4} << 20) / std::int64_t{sizeof(Index)};
     for_positions([&](const listed_rows<Index>& rows) {
-      simt::for_each(
-          on, rows.count,
-          bound_lengths<Index, Offset>{rows, triangle().row_offsets.data(), triangle().columns.data(),
-                                       levels_in_runs(), limits.fill, static_cast<Offset>(limits.entries),
-                                       static_cast<Offset>(limits.longest_row), slots_.data()});
+      simt::for_each(on, rows.count,
+                     bound_lengths<Index, Offset>{
+                         rows, base::triangle().row_offsets.data(), base::triangle().columns.data(),
+                         levels_in_runs(), limits.fill, static_cast<Offset>(limits.entries),
+                         static_cast<Offset>(limits.longest_row), base::slots_.data()});
     });
-    base::place_counted(slots_, on, memory);
+    base::place_counted(base::slots_, on, memory);
     const std::int64_t most = base::most_listed(limits);
-    listed_ = make_buffer<Index>(most <= few_entries ? most : base::last_of(slots_, on), on, memory.scratch);
+    base::listed_ =
+        make_buffer<Index>(most <= few_entries ? most : last_of(base::slots_, on), on, memory.scratch);
     const auto counts = make_buffer<rewritten_counts>(rewritten_counts::parts, on, memory.scratch);
     on.fill_bytes(counts.data(), 0, counts.bytes());
     using agent = choose_rows_agent<Scalar, Index, Offset>;
@@ -236,9 +230,9 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
     p.triangle = base::valued(stored);
     p.in = levels_in_runs();
     p.max_growth = base::max_growth_;
-    p.slots = slots_.data();
-    p.columns = listed_.data();
-    p.lengths = lengths_.data();
+    p.slots = base::slots_.data();
+    p.columns = base::listed_.data();
+    p.lengths = base::lengths_.data();
     p.rhs_lengths = rhs_offsets_.data();
     p.inverse_sums = inverse_sums_.data();
     p.counts = counts.data();

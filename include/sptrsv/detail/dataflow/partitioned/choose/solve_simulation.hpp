@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel that predicts the time of partitioned solves from tables of partition levels, one thread block
-// for each table and shape. The file is long because the steps of the kernel share the arrays of a block.
+// The prediction of the time of a partitioned solve from a table of partition levels, one thread block for
+// each table and shape.
 #pragma once
 
 #include <cstdint>
 
-#include "sptrsv/detail/dataflow/partitioned/choose/predict_params.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
-
-namespace kernels {
 
 /// Simulates a solve. A partition begins a level when it has finished the level before and the components
 /// that the level needs have come. Per block, for the levels of 2,048 cells at a time:
@@ -27,30 +25,17 @@ namespace kernels {
 /// If it is wanted, the block estimates the time of the best hybrid path: the time that another path needs
 /// for all levels before a cut, and the time of all levels less the time until the latest partition reaches
 /// the cut, by the factor of the table.
-struct predict_agent {
+struct solve_simulation {
   static constexpr int block_threads = predict_params::block_threads;
   static constexpr int thread_cells = predict_params::thread_cells;
   static constexpr int block_cells = predict_params::block_cells;
 
-  struct shared_storage {
-    float own[block_cells];            ///< by cell: its time
-    float delay[block_cells];          ///< what is added to the time at `needed`
-    std::int32_t needed[block_cells];  ///< index in `ends`: the cell that is needed, or `block_cells`
-    float ends[block_cells + 1];       ///< by cell: when it was finished; the last one is 0
-    std::int32_t global_entries[level_counts::level_stride];  ///< by partition
-    double of_warp[block_threads / 32];
-  };
+  using shared_storage = simulated_cells;
   using params = predict_params;
 
+  /// Runs a block. `number`: of its task, see predict_task.
   template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    run_task(ctx, shared, p, static_cast<std::int64_t>(ctx.block_rank()));
-  }
-
-  /// Runs the block of the task `number`.
-  template <class Context>
-  SPTRSV_DEVICE static void run_task(Context& ctx, shared_storage& shared, const params& p,
-                                     std::int64_t number) {
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p, std::int64_t number) {
     const auto warp = ctx.template group<32>();
     const predict_task t = predict_task::of(p, number);
     shared.global_entries[ctx.thread_rank()] = 0;
@@ -270,7 +255,7 @@ struct predict_agent {
     for (std::int64_t level = first; level < last; ++level) {
       const std::int32_t own_rows = ctx.load_constant(p.level_rows + level);
       rows += own_rows;
-      of_one += one_partition_nanoseconds(p, t, own_rows);
+      of_one += t.one_partition_nanoseconds(p, own_rows);
     }
     const double all_of_one = combine(ctx, warp, shared, of_one, simt::plus{});
     rows = sum_before(ctx, warp, shared, rows);
@@ -286,7 +271,7 @@ struct predict_agent {
       least = level > 0 && time < least ? time : least;  // a cut has levels on both sides
       const std::int32_t own_rows = ctx.load_constant(p.level_rows + level);
       rows += own_rows;
-      of_one -= one_partition_nanoseconds(p, t, own_rows);
+      of_one -= t.one_partition_nanoseconds(p, own_rows);
       latest = static_cast<double>(ctx.load(level_ends + level));
     }
     return combine(ctx, warp, shared, least, simt::minimum{});
@@ -307,34 +292,6 @@ struct predict_agent {
     }
     return before;
   }
-
-  /// Returns the time that a single partition takes for the rows of a level.
-  SPTRSV_DEVICE static double one_partition_nanoseconds(const params& p, const predict_task& t,
-                                                        std::int32_t rows) {
-    const double length = static_cast<double>(p.entries) / static_cast<double>(p.size);
-    return t.shape.level_nanoseconds(level_counts{rows, 0, 0, 0}, p.constants) +
-           p.constants.batched_global_entry * length * rows;
-  }
 };
-
-/// Predicts solves of two systems at the same time: the first blocks belong to the first one. A block follows
-/// the levels one after the other, so both take about as long as the slower one.
-struct two_predictions_agent {
-  static constexpr int block_threads = predict_agent::block_threads;
-  using shared_storage = predict_agent::shared_storage;
-  struct params {
-    predict_params of[2];
-    std::int64_t first_tasks;  ///< of the first system
-  };
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    const auto number = static_cast<std::int64_t>(ctx.block_rank());
-    const bool is_first = number < p.first_tasks;
-    predict_agent::run_task(ctx, shared, p.of[is_first ? 0 : 1], is_first ? number : number - p.first_tasks);
-  }
-};
-
-}  // namespace kernels
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // How processes on several hosts connect to each other: all know the address of process 0. POSIX only.
 #pragma once
 
@@ -15,16 +14,61 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <future>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "common/processes/sockets.hpp"
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/distributed/sockets.hpp"
 #include "sptrsv/error.hpp"
 
-namespace sptrsv::SPTRSV_ABI::detail::distributed {
+namespace sptrsv_common {
+
+/// Looks up the IPv4 address of a host, in the order of the network. Returns the status of getaddrinfo, which
+/// takes `flags`.
+inline int look_up_host(const std::string& host, int flags, std::uint32_t& address) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags;
+  addrinfo* found = nullptr;
+  const int status = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  if (status == 0) {
+    address = reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr.s_addr;
+    ::freeaddrinfo(found);
+  }
+  return status;
+}
+
+/// Returns the IPv4 address of a host. A name is looked up in a thread of its own, which is left alone at
+/// `until`: a name service that cannot be reached answers after minutes, and the call cannot be interrupted.
+template <class LookUp>
+std::uint32_t find_address(const std::string& host, std::chrono::steady_clock::time_point until,
+                           const LookUp& look_up) {
+  struct answer {
+    int status;
+    std::uint32_t address;
+  };
+  const auto ask = [host, look_up](int flags) {
+    answer given{};
+    given.status = look_up(host, flags, given.address);
+    return given;
+  };
+  answer given = ask(AI_NUMERICHOST);
+  if (given.status == EAI_NONAME) {  // it is a name
+    std::packaged_task<answer()> asking([ask] { return ask(0); });
+    auto coming = asking.get_future();
+    std::thread(std::move(asking)).detach();
+    SPTRSV_EXPECTS(coming.wait_until(until) == std::future_status::ready, sptrsv::errc::unsupported,
+                   "no address of " + host + " within the time limit");
+    given = coming.get();
+  }
+  SPTRSV_EXPECTS(given.status == 0, sptrsv::errc::unsupported,
+                 "no address of " + host + ": " + ::gai_strerror(given.status));
+  return given.address;
+}
 
 /// Connects the processes of a group by TCP (IPv4). Process 0 listens at the address that all know. Each
 /// other one connects to it and says at which port it listens itself; process 0 answers with the addresses of
@@ -36,12 +80,13 @@ class rendezvous {
   /// `token`: the same random text in all processes.
   rendezvous(int rank, int size, std::string host, int port, const std::string& token, double limit_s)
       : rank_(rank), size_(size), host_(std::move(host)), port_(port), until_(end_of(limit_s)) {
-    SPTRSV_EXPECTS(size > 0 && rank >= 0 && rank < size, errc::invalid_argument,
+    SPTRSV_EXPECTS(size > 0 && rank >= 0 && rank < size, sptrsv::errc::invalid_argument,
                    "process " + std::to_string(rank) + " of " + std::to_string(size));
-    SPTRSV_EXPECTS(port > 0 && port <= largest_port, errc::invalid_argument,
+    SPTRSV_EXPECTS(port > 0 && port <= largest_port, sptrsv::errc::invalid_argument,
                    "port " + std::to_string(port) + " is not between 1 and 65535");
     SPTRSV_EXPECTS(
-        token.size() >= shortest_token && token.size() < sizeof(greeting::token), errc::invalid_argument,
+        token.size() >= shortest_token && token.size() < sizeof(greeting::token),
+        sptrsv::errc::invalid_argument,
         "the token of a group has " + std::to_string(token.size()) + " bytes; it needs 16 to 63 random ones");
     std::memcpy(mine_.token, token.data(), token.size());
     mine_.rank = rank;
@@ -55,19 +100,22 @@ class rendezvous {
       const socket_owner listening = listen_at(resolve(), port_);
       accept_others(listening, 1, sockets, &places);
       for (int r = 1; r < size_; ++r) {
-        send_all(sockets[at(r)], places.data(), places.size() * sizeof(place));
+        send_all(sockets[sptrsv::detail::at(r)], places.data(), places.size() * sizeof(place));
       }
     } else {
       sockets[0] = connect_to(resolve(), port_);
       const socket_owner listening = listen_at(own_address(sockets[0]), 0);
       send_all(sockets[0], &mine_, sizeof(mine_));
-      SPTRSV_EXPECTS(receive_all(sockets[0], places.data(), places.size() * sizeof(place)), errc::unsupported,
-                     "process 0 does not answer");
+      SPTRSV_EXPECTS(receive_all(sockets[0], places.data(), places.size() * sizeof(place)),
+                     sptrsv::errc::unsupported, "process 0 does not answer");
       for (int r = 1; r < rank_; ++r) {
-        SPTRSV_EXPECTS(places[at(r)].port > 0 && places[at(r)].port <= largest_port, errc::unsupported,
-                       "process 0 says that process " + std::to_string(r) + " listens at no port");
-        sockets[at(r)] = connect_to(places[at(r)].address, places[at(r)].port);
-        send_all(sockets[at(r)], &mine_, sizeof(mine_));
+        SPTRSV_EXPECTS(
+            places[sptrsv::detail::at(r)].port > 0 && places[sptrsv::detail::at(r)].port <= largest_port,
+            sptrsv::errc::unsupported,
+            "process 0 says that process " + std::to_string(r) + " listens at no port");
+        sockets[sptrsv::detail::at(r)] =
+            connect_to(places[sptrsv::detail::at(r)].address, places[sptrsv::detail::at(r)].port);
+        send_all(sockets[sptrsv::detail::at(r)], &mine_, sizeof(mine_));
       }
       accept_others(listening, rank_ + 1, sockets, nullptr);
     }
@@ -101,7 +149,7 @@ class rendezvous {
   };
 
   [[noreturn]] static void fail(const std::string& what) {
-    throw error(errc::unsupported, what + ": " + std::strerror(errno));
+    throw sptrsv::error(sptrsv::errc::unsupported, what + ": " + std::strerror(errno));
   }
   [[nodiscard]] int milliseconds_left() const {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until_ - clock::now()).count();
@@ -112,7 +160,7 @@ class rendezvous {
     while ((found = ::poll(sockets.data(), static_cast<nfds_t>(sockets.size()), milliseconds_left())) < 0 &&
            errno == EINTR) {
     }
-    SPTRSV_EXPECTS(found > 0, errc::unsupported, for_what + " within the time limit");
+    SPTRSV_EXPECTS(found > 0, sptrsv::errc::unsupported, for_what + " within the time limit");
   }
   void wait_for(const socket_owner& socket, short events, const std::string& for_what) const {
     std::vector<pollfd> waits{{socket.get(), events, 0}};
@@ -120,7 +168,8 @@ class rendezvous {
   }
   /// Returns the time at which the start must be complete.
   static clock::time_point end_of(double limit_s) {
-    SPTRSV_EXPECTS(limit_s >= 0, errc::invalid_argument, "the time limit is negative or not a number");
+    SPTRSV_EXPECTS(limit_s >= 0, sptrsv::errc::invalid_argument,
+                   "the time limit is negative or not a number");
     const std::chrono::duration<double> limit(std::min(limit_s, 1e9));
     return clock::now() + std::chrono::duration_cast<clock::duration>(limit);
   }
@@ -171,12 +220,12 @@ class rendezvous {
           continue;
         }
         visitor& v = visitors[i];
-        if (is_welcome(v, first) && sockets[at(v.said.rank)].get() < 0) {
+        if (is_welcome(v, first) && sockets[sptrsv::detail::at(v.said.rank)].get() < 0) {
           send_at_once(v.socket);
           if (places != nullptr) {
-            (*places)[at(v.said.rank)] = {v.address, v.said.port};
+            (*places)[sptrsv::detail::at(v.said.rank)] = {v.address, v.said.port};
           }
-          sockets[at(v.said.rank)] = std::move(v.socket);
+          sockets[sptrsv::detail::at(v.said.rank)] = std::move(v.socket);
           --missing;
         }
         visitors.erase(visitors.begin() + static_cast<std::ptrdiff_t>(i));  // a stranger is dropped
@@ -197,7 +246,7 @@ class rendezvous {
       return;  // it has gone
     }
     made.address = from.sin_addr.s_addr;
-    if (visitors.size() >= at(size_) + 256) {
+    if (visitors.size() >= sptrsv::detail::at(size_) + 256) {
       visitors.erase(visitors.begin());
     }
     visitors.push_back(std::move(made));
@@ -243,23 +292,13 @@ class rendezvous {
         return made;
       }
       if (milliseconds_left() == 0) {
-        throw error(errc::unsupported, refusal + ": " + std::strerror(failure));
+        throw sptrsv::error(sptrsv::errc::unsupported, refusal + ": " + std::strerror(failure));
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }
   /// Returns the address of the host of process 0.
-  [[nodiscard]] std::uint32_t resolve() const {
-    addrinfo hints{};
-    hints.ai_family = AF_INET;
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* found = nullptr;
-    const int status = ::getaddrinfo(host_.c_str(), nullptr, &hints, &found);
-    SPTRSV_EXPECTS(status == 0, errc::unsupported, "no address of " + host_ + ": " + ::gai_strerror(status));
-    const std::uint32_t address = reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr.s_addr;
-    ::freeaddrinfo(found);
-    return address;
-  }
+  [[nodiscard]] std::uint32_t resolve() const { return find_address(host_, until_, look_up_host); }
   /// Small messages are not held back.
   static void send_at_once(const socket_owner& s) {
     const int yes = 1;
@@ -296,4 +335,4 @@ class rendezvous {
   greeting mine_;
 };
 
-}  // namespace sptrsv::SPTRSV_ABI::detail::distributed
+}  // namespace sptrsv_common

@@ -1,15 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0
 // Sockets of the processes of a group. POSIX only.
 #pragma once
 
 #include <unistd.h>
 
-#include "sptrsv/version.hpp"
-
 #include <cerrno>
 #include <utility>
 
-namespace sptrsv::SPTRSV_ABI::detail::distributed {
+namespace sptrsv_common {
 
 /// A file descriptor of a socket.
 class socket_owner {
@@ -34,4 +31,4 @@ class socket_owner {
 /// Returns whether a call that did not move bytes may do so later.
 inline bool may_be_repeated() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
-}  // namespace sptrsv::SPTRSV_ABI::detail::distributed
+}  // namespace sptrsv_common
