@@ -203,14 +203,10 @@ struct finish_rows {
       ctx.atomic_min(&found->diagonal, reversed ? size - 1 - r : r);
     }
   }
-  /// Counts the partial rows, and finds the longest row. Few warps update a word, because updates of one word
-  /// are served one after the other.
+  /// Finds the longest row, and counts the partial rows.
   template <class Context, class Warp>
   SPTRSV_DEVICE void finish(Context& ctx, const Warp& warp, const simt::counted& own) const {
-    const std::int64_t longest = simt::reduce(warp, own.count, 32, simt::maximum{});
-    if (warp.rank() == 0 && ctx.load_relaxed(&found->longest_row) < longest) {
-      ctx.atomic_max(&found->longest_row, longest);
-    }
+    const std::int64_t longest = simt::raise_largest(ctx, warp, own.count, &found->longest_row);
     if (limits.part == 0 || longest <= limits.whole) {
       return;
     }

@@ -123,7 +123,7 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
                                           columns.data(),
                                           solve_index_of_row.data()};
   const auto totals = make_zeros<std::int64_t>(2, on, arena);
-  scan(on, a.size, place_eliminated_rows<Index, Offset>{to}, memory, totals.data() + 1);
+  scan(on, a.size, place_eliminated_rows<Index, Offset>{to, totals.data() + 1}, memory);
   triangle_kernels::for_each_entry(on, made.row_offsets.data(), a.size, made.entries,
                                    place_entries<Index, Offset>{to});
   const std::int64_t longest_part = Method == method::lu ? upper.longest_row : lower.longest_row;

@@ -50,6 +50,7 @@ struct eliminated_rows {
 template <class Index, class Offset>
 struct place_eliminated_rows {
   eliminated_rows<Index, Offset> to;
+  std::int64_t* longest_row;  ///< output: its entries
 
   struct placed {
     std::int64_t count;  ///< entries
@@ -74,6 +75,10 @@ struct place_eliminated_rows {
     }
     ctx.store(to.diagonal_slots + r, own.below);
     ctx.store(to.solve_index_of_row + own.row, static_cast<Index>(r));
+  }
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void finish(Context& ctx, const Warp& warp, const placed& own) const {
+    simt::raise_largest(ctx, warp, own.count, longest_row);
   }
 };
 

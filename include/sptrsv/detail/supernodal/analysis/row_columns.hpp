@@ -224,11 +224,11 @@ column_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const
   simt::for_each_by_tile<lanes_per_list>(on, c.size, mark_runs<Index, Offset>{c, begins.data()});
   simt::scan_words words(resource);
   const auto results = make_buffer<std::int64_t>(2, on, resource);  // so that the host waits once
-  words.scan(on, c.size + 1, number_runs<Index>{runs, results.data()}, nullptr);
+  words.scan(on, c.size + 1, number_runs<Index>{runs, results.data()});
   made.offsets = make_buffer<Offset>(c.size + 1, on, resource);
   Offset* const listed_before = made.offsets.data();
   simt::for_each_by_tile<lanes_per_list>(on, c.size + 1, count_listed<Index, Offset>{c, runs, listed_before});
-  words.scan(on, c.size + 1, sum_listed<Offset>{c.size, listed_before, results.data() + 1}, nullptr);
+  words.scan(on, c.size + 1, sum_listed<Offset>{c.size, listed_before, results.data() + 1});
   std::int64_t counts[2];
   on.download(counts, results.data(), sizeof(counts));
   const auto [count, listed] = counts;
@@ -253,9 +253,8 @@ column_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const
   made.shift = make_buffer<Index>(c.size, on, resource);
   words.scan(on, c.size + 1,
              describe_run_columns<Index, Offset>{runs, list_begin.data(), made.rows.data(), c.step(),
-                                                 made.offsets.data(), made.first.data(), made.shift.data()},
-             nullptr);
-  words.scan(on, c.size + 1, simt::sum_before<Index>{begins.data(), made.begun.data()}, nullptr);
+                                                 made.offsets.data(), made.first.data(), made.shift.data()});
+  words.scan(on, c.size + 1, simt::sum_before<Index>{begins.data(), made.begun.data()});
   return made;
 }
 

@@ -202,7 +202,7 @@ struct device_structure : supernode_arrays<Index> {
     Index* const descendants = make(Index{}, size);
     Index* const fundamental = make(Index{}, of.count);
     std::int64_t* const mask_begin = make(std::int64_t{}, of.count + 1);
-    scans.scan(on, of.count + 1, place_masks<Index>{of, f.begun.data(), fundamental, mask_begin}, nullptr);
+    scans.scan(on, of.count + 1, place_masks<Index>{of, f.begun.data(), fundamental, mask_begin});
     std::uint32_t* const words = make(std::uint32_t{}, download_value(mask_begin + of.count, on));
     masks = {words, mask_begin, fundamental, f.first.data(), f.count};
     simt::for_each(on, size,
