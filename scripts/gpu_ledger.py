@@ -189,14 +189,17 @@ def describe_machine() -> dict[str, str]:
 
 
 class Run:
-    """A check that runs."""
+    """A check that runs on one GPU, or on all of them if `gpu` is negative."""
 
-    def __init__(self, check: Check, identity: str, build: Path):
+    def __init__(self, check: Check, identity: str, build: Path, gpu: int):
         self.check = check
+        self.gpu = gpu
         self.identity = identity
         self.start = time.monotonic()
         self.output = tempfile.TemporaryFile()  # noqa: SIM115 (open while the check runs)
         command, environment = command_of(check, build)
+        if gpu >= 0:
+            environment |= {"CUDA_VISIBLE_DEVICES": str(gpu)}
         self.process = subprocess.Popen(
             command, env=os.environ | environment, stdout=self.output, stderr=subprocess.STDOUT
         )
@@ -219,6 +222,25 @@ def needs_the_gpu_alone(check: Check) -> bool:
     return is_trial or check.tool == "synccheck" or re.search("memory|threads", check.program) is not None
 
 
+def count_gpus() -> int:
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
+    return max(1, len(re.findall("^GPU ", listed, re.MULTILINE)))
+
+
+def free_gpu(check: Check, running: list[Run], gpus: int, processes: int) -> int | None:
+    """Returns a GPU that can take the check, -1 for all of them; None: it has to wait."""
+    if re.search("distributed", check.program):
+        alone = any(needs_the_gpu_alone(run.check) for run in running)
+        return None if alone or len(running) >= processes * gpus else -1
+    load = [[run.check for run in running if run.gpu in (gpu, -1)] for gpu in range(gpus)]
+    least = min(range(gpus), key=lambda gpu: len(load[gpu]))
+    if needs_the_gpu_alone(check):
+        return None if load[least] else least
+    shared = [gpu for gpu in range(gpus) if not any(needs_the_gpu_alone(other) for other in load[gpu])]
+    fits = [gpu for gpu in shared if len(load[gpu]) < processes]
+    return min(fits, key=lambda gpu: len(load[gpu])) if fits else None
+
+
 def run_missing(missing: list[tuple[Check, str]], arguments: argparse.Namespace, ledger: dict) -> int:
     """Builds the programs and runs each check when its program is built, several at a time."""
     start = time.time()
@@ -236,6 +258,7 @@ def run_missing(missing: list[tuple[Check, str]], arguments: argparse.Namespace,
         made = program.stat().st_mtime
         return start < made < time.time() - 5  # by this build, and completely
 
+    gpus = count_gpus()
     waiting = list(missing)
     running: list[Run] = []
     failed = 0
@@ -245,16 +268,17 @@ def run_missing(missing: list[tuple[Check, str]], arguments: argparse.Namespace,
             ledger[run.check.name] = record = run.record(machine)
             failed += record["outcome"] == "failed"
             LEDGER.write_text(json.dumps(ledger, indent=1, sort_keys=True) + "\n")
-        ready = [each for each in waiting if is_ready(each[0]) and not needs_the_gpu_alone(each[0])]
+        ready = [each for each in waiting if is_ready(each[0])]
         if not ready and not running and builder.poll() is not None:
-            ready = [each for each in waiting if is_ready(each[0])]
-            if not ready:
-                break  # what was not built
-        if ready and len(running) < arguments.processes and not any(needs_the_gpu_alone(run.check) for run in running):
-            waiting.remove(ready[0])
-            running.append(Run(*ready[0], build))
-        else:
+            break  # what was not built
+        ready.sort(key=lambda each: needs_the_gpu_alone(each[0]))  # a GPU is shared as long as possible
+        places = ((each, free_gpu(each[0], running, gpus, arguments.processes)) for each in ready)
+        start_now = next(((each, gpu) for each, gpu in places if gpu is not None), None)
+        if start_now is None:
             time.sleep(0.2)
+            continue
+        waiting.remove(start_now[0])
+        running.append(Run(*start_now[0], build, start_now[1]))
     for process in [builder, *(run.process for run in running)]:
         process.terminate()
         process.wait()
@@ -295,7 +319,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--jobs", type=int, default=1, help="compilers at a time")
     parser.add_argument("--only", default="", help="a regular expression for the names of the checks")
-    parser.add_argument("--processes", type=int, default=4, help="checks at a time")
+    parser.add_argument("--processes", type=int, default=8, help="checks at a time on a GPU")
     parser.add_argument("--missing", action="store_true")
     parser.add_argument("--write-summary", action="store_true")
     arguments = parser.parse_args()

@@ -215,7 +215,9 @@ ERRORS = (
         "sync_free_column does not reset a counter",
         "reset",
         "sync_free_column",
-        Edit(D + "papers/sync_free_column/sync_free_column_engine.hpp", "p.buffers.restore_count(ctx, i, outside);", ""),
+        Edit(
+            D + "papers/sync_free_column/sync_free_column_engine.hpp", "p.buffers.restore_count(ctx, i, outside);", ""
+        ),
     ),
     error(
         "sync_free_column counts the next block's first row as its own",
@@ -721,7 +723,12 @@ ERRORS = (
         "producers copy to the stage that is consumed",
         "early",
         "single_block",
-        Edit(SINGLE_BLOCK + "single_block_agent.hpp", "c - 1 + stages", "c + stages", within="copy_stage(c - 1 + stages);"),
+        Edit(
+            SINGLE_BLOCK + "single_block_agent.hpp",
+            "c - 1 + stages",
+            "c + stages",
+            within="copy_stage(c - 1 + stages);",
+        ),
     ),
     error(
         "producers copy rows one stage too early",
@@ -967,7 +974,7 @@ ERRORS = (
         "both_triangles",
         Edit(
             D + "levels/device_levels.hpp",
-            "builder.ascends(found, k) && found[k].longest_row <= limits.longest_whole",
+            "builder.ascends(found, k) && found[k].longest_row <= longest_row",
             "builder.ascends(found, k)",
         ),
     ),

@@ -496,6 +496,18 @@ TEST_F(DataflowPath, SplitsLongRowsOnRowPerThread) {
   EXPECT_EQ(kernel.levels, 4);
 }
 
+/// In wide levels a partial row for each row costs more than it saves, if there are many.
+TEST_F(DataflowPath, SplitsFewerRowsWhereLevelsAreWide) {
+  const auto partial_rows = [&](std::int64_t first, std::int64_t length) {
+    const auto p =
+        patterns::where("wide", 1400, [=](auto i, auto j) { return i >= first && j < length && j < first; });
+    return kernel_for(p).partial_rows;
+  };
+  EXPECT_EQ(partial_rows(1300, 14), 100) << "few rows are long";
+  EXPECT_EQ(partial_rows(700, 14), 0);
+  EXPECT_EQ(partial_rows(700, 60), 700) << "the levels are not known before rows are split";
+}
+
 /// Every other row of the second level has eight entries, the others have one: in the same slice all of them
 /// would take eight slots.
 TEST_F(DataflowPath, SortsTheRowsOfALevelByLengthOnRowPerThread) {

@@ -66,7 +66,7 @@ class solve_storage {
     if (packs_) {
       const unsigned long long drawn = download_value(&sweep_.buffers().state->tickets, on);
       if (drawn == download_value(packs_->found_tickets.data(),
-                                on)) {  // no solve in one sweep came after the last solve in packs
+                                  on)) {  // no solve in one sweep came after the last solve in packs
         const auto tasks = static_cast<std::uint32_t>(packs_->tasks.size());
         return packs_->buffers.first_nonfinite_index(tasks * packs_->sharers, on);
       }
