@@ -163,7 +163,7 @@ struct dataflow_tuning {
   static constexpr int partitioned_x_ring_size = 4096;
   /// The path is preferred to row_per_thread if this share of its predicted time is less: its predictions
   /// exceed measured times by more.
-  static constexpr double partitioned_gain = 0.9;
+  static constexpr double partitioned_gain = 0.84;
   /// Bytes of the packed slices, at most.
   static constexpr std::int64_t partitioned_max_bytes = std::int64_t{1} << 35;
   /// The analysis tries fewer plans for systems with more entries than this.
