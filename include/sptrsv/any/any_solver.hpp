@@ -65,7 +65,7 @@ class solver_holder final
   std::int64_t max_rhs() const noexcept override { return object_.max_rhs(); }
 };
 
-/// What any_solver and any_batch share.
+/// This base class holds the members of both any_solver and any_batch.
 template <class Value, class Index, class Offset, class Stream, template <class> class View>
 class any_solving : public any_object<held_solver<Value, Stream, View>, Value, Index, Offset> {
   using base = any_object<held_solver<Value, Stream, View>, Value, Index, Offset>;

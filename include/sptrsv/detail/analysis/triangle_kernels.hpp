@@ -49,7 +49,7 @@ struct sound_rows {
   }
 };
 
-/// Which rows are split, see split_long_rows().
+/// These limits decide which rows split_long_rows() splits.
 struct split_limits {
   std::int64_t part = 0;   ///< entries of a partial row; at least 4
   std::int64_t whole = 0;  ///< entries of the longest row that is not split; at least `part`

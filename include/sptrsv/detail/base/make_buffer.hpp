@@ -17,7 +17,7 @@ buffer<T> make_buffer(std::int64_t count, const Executor& on, memory_resource& r
   return buffer<T>(at(count), resource, on.stream());
 }
 
-/// The same with all bytes zero.
+/// Returns a buffer for `count` elements whose bytes are zero.
 template <class T, class Executor>
 buffer<T> make_zeros(std::int64_t count, const Executor& on, memory_resource& resource) {
   auto made = make_buffer<T>(count, on, resource);

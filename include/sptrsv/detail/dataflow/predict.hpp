@@ -80,7 +80,7 @@ class predictor {
         if (of.of.policy.exact_order) {
           of.system.before_split = {};  // no path, and no other system, is made of it
         }
-        of.is_flat = of.of.needs_levels() && of.of.is_flat(of.system.rows(), of.system.levels->count);
+        of.is_flat = of.system.levels && of.of.is_flat(of.system.rows(), of.system.levels->count);
         if (predicts_partitioned(of)) {
           left.push_back(&of);
         } else if (of.is_flat) {

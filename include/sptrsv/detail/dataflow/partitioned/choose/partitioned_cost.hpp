@@ -181,7 +181,7 @@ struct predict_params {
   costed_shape shapes[max_shapes];
 };
 
-/// What the threads of a block that simulates a solve share.
+/// The shared memory of a block that simulates a solve.
 struct simulated_cells {
   static constexpr int block_cells = predict_params::block_cells;
 
