@@ -194,7 +194,7 @@ TEST_F(DataflowPath, DoesNotDependOnThePathThatWasExpected) {
     EXPECT_EQ(std::get<4>(expected) + saved, std::get<4>(other)) << p.name;
   };
   compare(patterns::layers(2000, 500, 3), "row_per_thread", 1, experimental::dataflow_tuning{});
-  compare(patterns::arrow_column(1500), "row_per_thread", 1, experimental::dataflow_tuning{});
+  compare(patterns::layers(4500, 1500, 2), "row_per_thread", 1, experimental::dataflow_tuning{});
   compare(patterns::stencil_3d(8, 8, 8), "partitioned", 0, experimental::dataflow_tuning{});
   compare(patterns::stencil_3d(8, 8, 8), "row_per_thread", 0, small_packed_slices{});
 }
