@@ -68,8 +68,9 @@ struct shared_layout {
   static_assert(warp_groups >= 2, "partitioned_shape: threads leave a block fewer than two warp groups");
 
   SPTRSV_DEVICE static slice_offsets offsets_of(const slice_head& slice) {
-    constexpr slice_format format = slice_format::of<Scalar>(values_of<Shape>());
-    return format.offsets(slice);
+    constexpr slice_format local =
+        slice_format::of<Scalar>(values_of<Shape>());  // device code has no `format`
+    return local.offsets(slice);
   }
   /// Returns a row of the packed slice in a stage.
   SPTRSV_DEVICE static packed_row<Scalar> row_in(const unsigned char* stage, const slice_offsets& offsets,
