@@ -199,6 +199,24 @@ TEST_F(DataflowPath, DoesNotDependOnThePathThatWasExpected) {
   compare(patterns::stencil_3d(8, 8, 8), "row_per_thread", 0, small_packed_slices{});
 }
 
+/// Two wide levels, and rows that are stored in order: the host waits for the triangle and its levels only.
+/// The slots are not counted before there is room for them.
+TEST_F(DataflowPath, WaitsOnceForFewWideLevels) {
+  const std::int64_t half = 3000;
+  pattern p{"two_levels", 2 * half, {}};
+  for (std::int64_t row = half; row < p.size; ++row) {
+    for (std::int64_t k = 0; k < (row % 2 == 0 ? 5 : 2); ++k) {
+      p.entries.push_back({row, row % 1000 + 400 * k});
+    }
+  }
+  const auto stored = where.upload(make(p, {}).by_rows);
+  const auto waits = where.device().counters.synchronizations;
+  auto solver = sptrsv::analyze(policy::dataflow{}, stored, {}, where.stream());
+  EXPECT_EQ(where.device().counters.synchronizations - waits, 2u) << "the report, the words of the workspace";
+  EXPECT_EQ(solver.info().path, "row_per_thread");
+  solve(solver, random_vector<double>(p.size, 7));
+}
+
 TEST_F(DataflowPath, IsRowPerThreadWhereThePackedSlicesWouldBeTooLarge) {
   const pattern p = patterns::stencil_2d(24, 24);
   const solver_info info = solve_and_describe(p, policy::basic_dataflow<small_packed_slices>{});

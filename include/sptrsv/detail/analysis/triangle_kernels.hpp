@@ -34,18 +34,29 @@ struct report {
   level_search searches[2];       ///< for levels, see build_with_levels()
 };
 
+/// Which triangles are wanted with their rows as they are, by what the report says.
+struct whole_rows {
+  std::int64_t longest = INT64_MAX;  ///< entries of a row, at most
+  std::int64_t longest_of_many = 0;  ///< the same, if at least `many` rows would be split
+  std::int64_t many = INT64_MAX;
+
+  [[nodiscard]] SPTRSV_HOST_DEVICE bool have(std::int64_t longest_row, std::int64_t split_rows) const {
+    return longest_row <= (split_rows >= many ? longest_of_many : longest);
+  }
+};
+
 /// A condition of kernels that are launched before the host has read the report: the storage has no fault,
-/// its rows are sorted, and no row of the triangle is longer than `longest_row`.
+/// its rows are sorted, and are wanted as they are.
 struct sound_rows {
   const report* found = nullptr;  ///< null: the condition holds
-  std::int64_t longest_row = INT64_MAX;
+  whole_rows wanted{};
 
   template <class Context>
   [[nodiscard]] SPTRSV_DEVICE bool hold(Context& ctx) const {
     return found == nullptr ||
            (ctx.load_constant(&found->offsets) == INT64_MAX &&
             ctx.load_constant(&found->index) == INT64_MAX && ctx.load_constant(&found->unsorted) == 0 &&
-            ctx.load_constant(&found->longest_row) <= longest_row);
+            wanted.have(ctx.load_constant(&found->longest_row), ctx.load_constant(&found->split_rows)));
   }
 };
 

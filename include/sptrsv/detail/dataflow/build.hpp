@@ -92,8 +92,11 @@ class plan_builder {
       if (!draft_.system.levels) {
         draft_.system.levels = levels_of_rows(draft_.system.rows(), on_, memory_);
       }
-      draft_.order = row_per_thread::order_rows<tuning>(draft_.system.rows(), *draft_.system.levels, nullptr,
-                                                        on_, memory_);
+      const device_triangle<Index, Offset>& rows = draft_.system.rows();
+      draft_.order = row_per_thread::order_rows<tuning>(rows, *draft_.system.levels, nullptr, on_, memory_);
+      if (rows.rows_are_stored_runs) {  // a wait for the device less
+        draft_.order->slots = row_per_thread::slots_without_count<tuning>(rows, draft_.system.levels->count);
+      }
     }
     if (draft_.system.levels) {
       draft_.system.levels->free_rows();

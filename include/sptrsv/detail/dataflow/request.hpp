@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -104,13 +105,18 @@ struct request {
            rows.size >= tuning::wide_enough_for_rows * levels &&
            (levels <= 4 || 4 * rows.entries() >= 9 * rows.size);
   }
+  /// Returns the triangles whose levels may be wanted before it is known which rows are split.
+  [[nodiscard]] triangle_kernels::whole_rows whole_rows() const {
+    return {
+        long_rows<tuning>.whole, wide_long_rows<tuning>.whole,
+        static_cast<std::int64_t>(std::ceil(tuning::wide_split_share * static_cast<double>(stored.size)))};
+  }
   /// Returns which rows of the system are split. `levels`: with the partial rows or without; 0: not known.
   [[nodiscard]] triangle_kernels::split_limits limits_of_rows(const device_triangle<Index, Offset>& rows,
                                                               std::int64_t levels) const {
-    const bool is_heavy =
-        static_cast<double>(rows.split_rows) >= tuning::wide_split_share * static_cast<double>(rows.size);
-    return is_heavy && rows.size >= tuning::wide_split_level * levels ? wide_long_rows<tuning>
-                                                                      : long_rows<tuning>;
+    return rows.split_rows >= whole_rows().many && rows.size >= tuning::wide_split_level * levels
+               ? wide_long_rows<tuning>
+               : long_rows<tuning>;
   }
   /// Returns whether the row_per_thread path is taken without a prediction of others: few levels, which are
   /// wide. No such system was solved faster on another path.

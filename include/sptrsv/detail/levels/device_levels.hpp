@@ -143,14 +143,13 @@ struct start_rows_and_levels {
 inline constexpr std::int64_t entries_of_one_wait = std::int64_t{1} << 20;
 
 /// Builds N triangles of a matrix as triangle_builder does. For a small matrix that is sorted by rows of all
-/// systems, it also finds the levels of those whose rows have at most `longest_row` entries, see
-/// levels_of_rows(): one wait for the device serves all. `limits`: of the rows whose partial rows are
-/// counted. Synchronises.
+/// systems, it also finds the levels of those whose rows are `wanted`, see levels_of_rows(): one wait for the
+/// device serves all. `limits`: of the rows whose partial rows are counted. Synchronises.
 template <std::size_t N, class Index, class Offset, class Executor>
 std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
     const pattern_view<Index, Offset>& a, const std::array<triangle_form, N>& forms,
-    const triangle_kernels::split_limits& limits, std::int64_t longest_row, bool counts_blocks,
-    const Executor& on, const analysis_memory& memory) {
+    const triangle_kernels::split_limits& limits, const triangle_kernels::whole_rows& wanted,
+    bool counts_blocks, const Executor& on, const analysis_memory& memory) {
   const triangle_builder<N, Index, Offset, Executor> builder(a, forms, limits, on, memory);
   std::array<triangle_with_levels<Index, Offset>, N> made;
   const bool is_transposed = std::any_of(forms.begin(), forms.end(), [](auto& f) { return f.transposed; });
@@ -173,7 +172,7 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
   for (std::size_t k = 0; k < N; ++k) {
     auto* const report = builder.report_on_device(k);
     start.of[k] = {builder.start_rows(t, k), levels.start(k, nullptr)};
-    searches[k] = {&t[k], report->searches, limit_of_search(a.size, a.entries), {report, longest_row}};
+    searches[k] = {&t[k], report->searches, limit_of_search(a.size, a.entries), {report, wanted}};
   }
   simt::for_each(on, a.size, start);
   builder.measure_rows(t);
@@ -188,7 +187,9 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
       t[k].sources.shrink(at(found[k].entries));
     }
     builder.complete(t, found, k);
-    searched[k] = builder.ascends(found, k) && found[k].longest_row <= longest_row ? &t[k] : nullptr;
+    const bool has_levels =
+        builder.ascends(found, k) && wanted.have(found[k].longest_row, found[k].split_rows);
+    searched[k] = has_levels ? &t[k] : nullptr;
     results[k] = found[k].searches;
   }
   auto of_rows = levels.finish(searched, results);

@@ -34,7 +34,8 @@ struct row_order {
   device_levels<Index> levels;  ///< with solve indices; empty: the order of substitution
   buffer<Index> gates;          ///< by slice; empty if there are none
   buffer<Offset> slices;        ///< by slice: its first slot; then the number of all slots
-  std::int64_t slots = -1;      ///< their number; -1: the host does not know it yet
+  /// As many slots as that, or more if rows are stored runs; -1: the host does not know it yet.
+  std::int64_t slots = -1;
 
   [[nodiscard]] packing_order<Index> packing() const {
     return {levels.rows.data(), levels.solve_indices.data()};
@@ -45,6 +46,29 @@ struct row_order {
   }
 };
 
+/// Returns into how many sections of consecutive rows order_rows() cuts the rows; 0: it does not sort them by
+/// length.
+template <class Tuning, class Index, class Offset>
+std::int64_t sections_of(const device_triangle<Index, Offset>& triangle, std::int64_t levels) {
+  return triangle.longest_row * triangle.size <= 2 * triangle.entries()
+             ? 0
+             : std::max<std::int64_t>(
+                   1, triangle.size / (Tuning::length_scope * std::max<std::int64_t>(1, levels)));
+}
+
+/// Returns a number of slots that rows in the order of order_rows() do not exceed, if it exceeds the entries
+/// by at most an eighth; otherwise -1. Of rows that descend in length, a slice takes at most as many slots as
+/// the 32 rows before it have entries, except the first two of each level and section.
+template <class Tuning, class Index, class Offset>
+std::int64_t slots_without_count(const device_triangle<Index, Offset>& triangle, std::int64_t levels) {
+  const std::int64_t sections = sections_of<Tuning>(triangle, levels);
+  const std::int64_t most =
+      sections == 0 ? triangle.longest_row * slice_rows * simt::ceil_div(triangle.size, slice_rows)
+                    : triangle.entries() + 2 * slice_rows * triangle.longest_row * levels * sections;
+  const bool are_sorted = triangle.longest_row <= long_rows_first(triangle.longest_row).longest;
+  return are_sorted && 8 * most <= 9 * triangle.entries() ? most : -1;
+}
+
 /// Puts the rows in level order. If lengths differ much, rows of a level are sorted by length, in sections of
 /// consecutive rows, so that rows that are solved together lie near each other. `total`: see find_slices(),
 /// also for when the function synchronises.
@@ -53,14 +77,12 @@ row_order<Index, Offset> order_rows(const device_triangle<Index, Offset>& triang
                                     const row_levels<Index>& levels, std::int64_t* total, const Executor& on,
                                     const analysis_memory& memory) {
   row_order<Index, Offset> made;
-  if (triangle.longest_row * triangle.size <= 2 * triangle.entries()) {
-    made.levels = order_by_level(levels, on, memory, true);
-  } else {
-    const std::int64_t sections = std::max<std::int64_t>(
-        1, triangle.size / (Tuning::length_scope * std::max<std::int64_t>(1, levels.count)));
-    const long_rows_first key_of(triangle.longest_row);
-    made.levels = order_by_level_and_length(triangle, levels, sections, key_of, on, memory, true).levels;
-  }
+  const std::int64_t sections = sections_of<Tuning>(triangle, levels.count);
+  made.levels = sections == 0
+                    ? order_by_level(levels, on, memory, true)
+                    : order_by_level_and_length(triangle, levels, sections,
+                                                long_rows_first(triangle.longest_row), on, memory, true)
+                          .levels;
   made.gates = make_buffer<Index>(Tuning::gate_levels > 0 ? simt::ceil_div(triangle.size, slice_rows) : 0, on,
                                   memory.kept);
   made.slices = find_slices(

@@ -225,8 +225,8 @@ buffer<Offset> find_slices(
   return offsets;
 }
 
-/// Packs a triangle. `order`, `offsets`: see find_slices(). `slots`: their number, or -1 if it is not known;
-/// then the function synchronises. `reversed`: see triangle_form.
+/// Packs a triangle. `order`, `offsets`: see find_slices(). `slots`: see row_order; if it is -1, the function
+/// synchronises. `reversed`: see triangle_form.
 template <class Index, class Offset, class Executor>
 sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
                                       const packing_order<Index>& order, buffer<Offset>&& offsets,
