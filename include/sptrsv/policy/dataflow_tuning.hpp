@@ -196,9 +196,11 @@ struct dataflow_tuning {
   static constexpr std::int64_t narrow_run_levels = 8;
   /// Levels are narrow if they have at most this many rows on average.
   static constexpr std::int64_t rows_of_narrow_level = 12;
-  /// A system that is rewritten by levels is taken if its predicted time is less than this share of the
-  /// predicted time of the system as it is. No system under this share was solved more slowly.
+  /// A system that is rewritten by runs of narrow levels is taken if its predicted time is less than this
+  /// share of the predicted time of the system as it is. No system under this share was solved more slowly.
   static constexpr double rewritten_gain = 0.98;
+  /// The same for other levels, whose predictions differ more from what is measured.
+  static constexpr double rewritten_gain_of_wide_levels = 0.89;
   /// Nanoseconds that a system that is rewritten by levels must save on other paths than row_per_thread, at
   /// least.
   static constexpr double rewritten_saving_ns = 1200;

@@ -71,6 +71,10 @@ struct draft {
                                                            : times.row_per_thread;
     return time < path_times::never ? time : 0;
   }
+  /// Returns the predicted time of the row_per_thread path, by levels that are known.
+  [[nodiscard]] double row_per_thread_nanoseconds() const {
+    return of.row_per_thread_nanoseconds(system.rows(), system.levels->count);
+  }
   /// Returns the bytes that the solver will keep.
   [[nodiscard]] std::size_t kept_bytes() const { return order ? order->kept_bytes() : 0; }
 };

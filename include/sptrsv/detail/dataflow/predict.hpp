@@ -32,18 +32,18 @@ class predictor {
   /// of two share launches and waits. Synchronises.
   drafts predict(const std::vector<request_type>& of) const {
     drafts made;
-    const auto take = [&](auto&& systems) {
-      for (std::size_t k = 0; k < of.size(); ++k) {
-        made.push_back({of[k], std::move(systems[k])});
+    const auto take = [&](const auto& systems) {
+      auto prepared = prepare(systems, on_, memory_);
+      for (std::size_t k = 0; k < systems.size(); ++k) {
+        made.push_back({systems[k], std::move(prepared[k])});
       }
     };
     if (of.size() == 1) {
-      take(prepare(std::array{of[0]}, on_, memory_));
+      take(std::array{of[0]});
+      predict(made);
     } else {
-      take(prepare(std::array{of[0], of[1]}, on_, memory_));
-    }
-    predict(made);
-    if (of.size() == 2) {
+      take(std::array{of[0], of[1]});
+      predict(made);
       lay_out(made);
     }
     return made;
@@ -84,8 +84,7 @@ class predictor {
         if (predicts_partitioned(of)) {
           left.push_back(&of);
         } else if (of.is_flat) {
-          of.times.row_per_thread =
-              of.of.row_per_thread_nanoseconds(of.system.rows(), of.system.levels->count);
+          of.times.row_per_thread = of.row_per_thread_nanoseconds();
         }
       }
     }
@@ -178,8 +177,7 @@ class predictor {
     }
     for (draft_type* const of : d) {
       of->times.partitioned = of->search.best.nanoseconds;
-      of->times.row_per_thread =
-          of->of.row_per_thread_nanoseconds(of->system.rows(), of->system.levels->count);
+      of->times.row_per_thread = of->row_per_thread_nanoseconds();
       if (of->order) {
         of->order->slots = of->search.word;
       }

@@ -174,10 +174,10 @@ class rewriter {
                                    : exact_nanoseconds_;
     time_limits times;
     times.is_rewritten = true;
-    times.nanoseconds =
-        std::min((by_rows ? tuning::rewritten_gain_over_row_per_thread : tuning::rewritten_gain) * now,
-                 now - tuning::rewritten_saving_ns) -
-        transform_nanoseconds(rows);
+    const double gain = by_rows                                  ? tuning::rewritten_gain_over_row_per_thread
+                        : rows.run_levels() > tuning::run_levels ? tuning::rewritten_gain
+                                                                 : tuning::rewritten_gain_of_wide_levels;
+    times.nanoseconds = std::min(gain * now, now - tuning::rewritten_saving_ns) - transform_nanoseconds(rows);
     times.row_per_thread = std::min((by_rows ? tuning::rewritten_gain_over_row_per_thread
                                              : tuning::rewritten_gain_by_row_per_thread) *
                                         now,
