@@ -64,13 +64,14 @@ struct start_levels {
 inline search_limit limit_of_search(std::int64_t rows, std::int64_t entries) {
   constexpr std::int64_t rows_that_start_together = std::int64_t{1} << 17;
   constexpr double round_ns = 600;
+  constexpr double row_ns = 5;  // rows of different lengths: the CPU mispredicts where they end
   if (rows > rows_that_start_together || entries > 16 * rows_that_start_together) {
     return {};
   }
   // Levels of many rows do not stay in the nearest cache of the CPU.
   const double far = static_cast<double>(rows) / static_cast<double>(rows_that_start_together / 2);
   const double host_ns = 25'000 + 0.4 * static_cast<double>(rows + entries) +
-                         0.5 * static_cast<double>(rows) +
+                         row_ns * static_cast<double>(rows) +
                          (0.4 + 0.8 * std::min(1.0, far)) * static_cast<double>(entries);
   const auto rounds = static_cast<std::int64_t>(host_ns / round_ns);
   return {rounds / 5 + 1, rounds + 1};
