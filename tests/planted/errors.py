@@ -974,7 +974,7 @@ ERRORS = (
         "both_triangles",
         Edit(
             D + "levels/device_levels.hpp",
-            "builder.ascends(found, k) && found[k].longest_row <= longest_row",
+            "builder.ascends(found, k) && wanted.have(found[k].longest_row, found[k].split_rows)",
             "builder.ascends(found, k)",
         ),
     ),
