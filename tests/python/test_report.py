@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import dataclasses
 import re
 import unittest
@@ -103,6 +104,50 @@ class Tables(support.CommandTest):
         table = report_tables.analysis(parse_results(self.made), self.policies)
         merged = dict(zip(table.header, table.rows[0], strict=True))
         self.assertEqual((merged["never"], merged["faster than cuSPARSE's"]), ("2 of 4", "0.50x"))
+
+    def test_what_is_slower_comes_first_and_in_order(self) -> None:
+        made = synthetic.results(count=3, policies=("cusparse", "merged"), noise=0)
+        rows = []
+        for i, baseline in enumerate(made["rows"][::2]):
+            baseline["warm"] |= {"batch_ms": 1.0, "alone_ms": 2.0}
+            baseline["analysis_ms"] = 10.0
+            # Exact order, out of order, another policy. Only the first matrix has something that is slower.
+            for policy, batch, alone, analysis in [
+                ("dataflow", 0.5, 1.0, 4.0),
+                ("dataflow_inverses", 0.51 if i else 0.6, 1.0, 8.0 if i else 30.0),
+                ("merged", 0.48 if i else 0.25, 1.0, 90.0),
+            ]:
+                row = copy.deepcopy(baseline)
+                row |= {"policy": policy, "analysis_ms": analysis}
+                row["warm"] |= {"batch_ms": batch, "alone_ms": 3.0 if policy == "dataflow" and not i else alone}
+                rows.append(row)
+            rows.append(baseline)
+        made["rows"] = rows
+        synthetic.compare_with_baseline(made)
+        results = parse_results(made)
+        first = report_tables.sections(results, results.policies)[0]
+        self.assertEqual(first.title, "What is slower")
+        self.assertEqual(
+            [row[1:5] for row in first.table.rows],
+            [
+                ["dataflow_inverses", "analysis", "cuSPARSE", "3.00x"],
+                ["dataflow", "solves in a batch", "merged", "2.00x"],
+                ["dataflow", "single calls", "cuSPARSE", "1.50x"],
+                ["dataflow_inverses", "solves in a batch", "dataflow", "1.20x"],
+            ],
+        )
+        self.assertEqual({row[0] for row in first.table.rows}, {"file_00"})
+
+    def test_break_even_by_class(self) -> None:
+        for row in self.made["rows"]:
+            row["policy"] = "dataflow" if row["policy"] == "merged" else row["policy"]
+            row["analysis_ms"] = 2.0 if row["policy"] == "dataflow" else 1.0
+        synthetic.compare_with_baseline(self.made)
+        results = parse_results(self.made)
+        table = report_tables.break_even_by_class(results, ["dataflow"])
+        self.assertEqual([row[3] for row in table.rows], ["1 of 1", "0 of 1", "0 of 1", "1 of 1"])
+        solves = [row.break_even_solves for row in results.rows if row.policy == "dataflow"]
+        self.assertEqual(table.rows[1][1:3], [report_tables.significant(solves[1])] * 2)
 
     def test_the_configuration_shows_where_there_are_several(self) -> None:
         titles = [section.title for section in report_tables.sections(self.results, self.policies)]

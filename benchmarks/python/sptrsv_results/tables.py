@@ -24,6 +24,9 @@ ROWS_PER_LEVEL = [
     ("100 to 10,000", 100, 10_000),
     ("10,000 or more", 10_000, float("inf")),
 ]
+FORMS = (MAIN_POLICY, "dataflow_inverses")  # of the default: in exact order, and not
+CLEARLY = 1.05  # how much faster another policy must be to be listed
+CLEARLY_OVER_EXACT = 1.03  # the same for exact order over what gives it up
 STATUS = {"wrong": "wrong solution", "unsupported": "refused", "failed": "failed"}
 
 
@@ -74,7 +77,18 @@ def count_fastest(results: Results, policies: Sequence[str]) -> dict[str, int]:
 
 def sections(results: Results, policies: Sequence[str]) -> list[Section]:
     name = vendor(results)
-    made = [
+    made = []
+    if MAIN_POLICY in contenders(results, policies):
+        made.append(
+            Section(
+                "What is slower",
+                f"Everything in which {' and '.join(p for p in FORMS if p in policies)} take longer than {name}, than "
+                f"another policy ({100 * (CLEARLY - 1):.0f} % or more) or, out of order, than in exact order "
+                f"({100 * (CLEARLY_OVER_EXACT - 1):.0f} % or more), on the same problem; the worst first.",
+                slower_cases(results, policies),
+            )
+        )
+    made += [
         Section(
             "Summary",
             f"Speed-ups are over {name} in the same run, with a warm L2 cache; means are geometric. `fastest on`: "
@@ -101,6 +115,12 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
             f"which on analysis and solves together take less time than {name}'s. `never`: problems on which they "
             "never do.",
             analysis(results, policies),
+        ),
+        Section(
+            "Solves until an analysis has paid, by rows per level",
+            f"The number of solves from which on analysis and solves together take less time than {name}'s: the median "
+            "and the most of a class, and how often there is no such number.",
+            break_even_by_class(results, [policy for policy in FORMS if policy in policies]),
         ),
         Section(
             "Warm, cold and as a graph",
@@ -229,6 +249,64 @@ def break_evens(rows: Iterable[Row]) -> list[float]:
         for row in rows
         if row.status == "ok" and row.speedup is not None
     ]
+
+
+def break_even_by_class(results: Results, policies: Sequence[str]) -> Table:
+    """Returns a line for each class of rows per level; three columns for each policy."""
+    rows = []
+    for name, *_ in ROWS_PER_LEVEL:
+        cells = []
+        for policy in policies:
+            even = break_evens(row for row in of_policy(results, policy) if rows_per_level_class(row) == name)
+            middle = quantile(even, 0.5)
+            most = max((value for value in even if value != float("inf")), default=None)
+            never = sum(value == float("inf") for value in even)
+            cells += [
+                "never" if middle == float("inf") else significant(middle),
+                significant(most),
+                f"{never} of {len(even)}" if even else NONE,
+            ]
+        rows.append([name, *cells])
+    columns = (f"{policy}: {what}" for policy in policies for what in ("median", "most", "never"))
+    return Table(["rows per level", *columns], rows)
+
+
+def slower_cases(results: Results, policies: Sequence[str]) -> Table:
+    """Returns every comparison that a form of the default loses, the largest ratio first."""
+    found: list[tuple[float, list[str]]] = []
+
+    def compare(row: Row, what: str, other: str, own_ms: float | None, other_ms: float | None, limit: float) -> None:
+        if own_ms and other_ms and own_ms >= limit * other_ms and own_ms > other_ms:
+            cells = [describe(row), row.policy, what, other, significant(own_ms), significant(other_ms)]
+            found.append((own_ms / other_ms, cells))
+
+    for known in results.by_problem.values():
+        for row in (known[policy] for policy in FORMS if policy in policies and policy in known):
+            if row.status != "ok":
+                continue
+            if (baseline := results.baseline_row(row)) and baseline.status == "ok":
+                name = display_name(row.baseline)
+                compare(row, "solves in a batch", name, row.ms, baseline.ms, 1)
+                compare(row, "single calls", name, single_ms(row), single_ms(baseline), 1)
+                compare(row, "analysis", name, row.analysis_ms, baseline.analysis_ms, 1)
+            if row.policy != MAIN_POLICY:
+                if exact := known.get(MAIN_POLICY):
+                    compare(row, "solves in a batch", exact.policy, row.ms, exact.ms, CLEARLY_OVER_EXACT)
+                continue
+            others = [known[p] for p in policies if p in known and p not in FORMS and p != row.baseline]
+            if fastest := min((other for other in others if other.ms), key=lambda other: other.ms or 0, default=None):
+                compare(row, "solves in a batch", fastest.policy, row.ms, fastest.ms, CLEARLY)
+    found.sort(key=lambda case: -case[0])
+    return Table(
+        ["matrix", "policy", "what", "than", "ratio", "ms", "ms of the other"],
+        [[*cells[:4], times(ratio), *cells[4:]] for ratio, cells in found],
+        names=4,
+    )
+
+
+def single_ms(row: Row) -> float | None:
+    """Returns the time of a call on an idle machine, or, of a long solve, in a queue of calls."""
+    return (row.warm.alone_ms or row.warm.median_ms) if row.warm else None
 
 
 def analysis_in_solves(row: Row) -> float | None:
