@@ -90,7 +90,6 @@ class engine {
       std::sort(cuts.begin(), cuts.end());
       is_cut = cuts.size() > before;
     }
-    plan_->nodes.end_analysis();
   }
 
   /// Takes new values of the entries that this PE has handed in. Returns the columns before which supernodes

@@ -24,8 +24,6 @@ supernodal::supernode_arrays<Index> upload_supernodes(const local_structure<Inde
   auto made = supernodal::upload_tree(of.tree, on, resource).nodes;
   made.of.rows = made.add(of.rows, on, resource);
   made.of.first_descendant = made.add(of.first_descendant, on, resource);
-  made.supernode_of = upload(of.supernode_of, on, resource);
-  made.of.supernode_of = made.supernode_of.data();
   return made;
 }
 

@@ -51,8 +51,7 @@ class factor {
 
   /// Merges the supernodes, cuts them where inverses grow too much by the values, and computes the panels.
   /// Calls plan(tree, structure()) while the device computes them, and again if they were cut; not if there
-  /// are no rows. plan() may enqueue. end_planning() follows the planning of solves. Synchronises after the
-  /// last call of plan().
+  /// are no rows. plan() may enqueue. Synchronises after the last call of plan().
   template <class Plan>
   void make_panels(const Scalar* values, const Executor& on, memory_resource& resource, const Plan& plan) {
     if (size_ == 0) {
@@ -93,19 +92,6 @@ class factor {
     has_first_values_ = true;
     columns_.end_analysis();
     fundamental_.end_analysis();
-  }
-
-  /// Gives back what only the planning of solves needs.
-  void end_planning() {
-    if (structure_.has_value()) {
-      structure_->end_analysis();
-    }
-  }
-  /// Computes again what end_planning() gave back. Only enqueues.
-  void resume_planning(const Executor& on, memory_resource& resource) {
-    if (structure_.has_value()) {
-      structure_->resume_analysis(on, resource);
-    }
   }
 
   /// Computes the panels; the first call after the analysis has nothing to do. Only enqueues.

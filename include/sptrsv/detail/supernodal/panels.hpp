@@ -21,6 +21,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/analysis/for_each_entry.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
@@ -62,7 +63,6 @@ struct supernodes {
   const std::int64_t* rows_begin;   ///< by supernode, count + 1: where its list of rows begins
   const std::int64_t* panel_begin;  ///< by supernode, count + 1: where its panel begins
   const Index* rows;                ///< the lists of rows, each ascending
-  const Index* supernode_of;        ///< by column
   /// By column i: the first column j of the descendants of i in the tree of columns, as far as they are next
   /// to i and merged with it. V_ij is zero by structure if j < first_descendant[i].
   const Index* first_descendant;
@@ -77,6 +77,11 @@ struct supernodes {
     found.panel = ctx.load_constant(panel_begin + s);
     found.range_columns = ctx.load_constant(range_end + s) - found.first;
     return found;
+  }
+  /// Returns the number of the supernode of a column.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t of_column(Context& ctx, std::int64_t column) const {
+    return triangle_kernels::major_of(ctx, first, count, column);
   }
   /// Returns whether row `i` of a panel depends on its column `j` <= i by structure.
   template <class Context>

@@ -52,7 +52,6 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
                          [&](const supernode_tree& tree, const supernodal::supernodes<Index>& of) {
                            make_plan(made, tree, of, on, resource);
                          });
-    factor_->end_planning();
   }
 
   /// Solves the transposed system, with op::conj_transpose the conjugate-transposed one, of `other`, whose
@@ -62,10 +61,6 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     factor_ = other.factor_;
     backward_ = !other.backward_;
     conjugates_vectors_ = other.conjugates_vectors_ != (operation == op::conj_transpose);
-    // `other` lives on, and shall not hold what this plan needed, also if planning fails.
-    const auto end = [](factor* of) { of->end_planning(); };
-    const std::unique_ptr<factor, decltype(end)> planning(factor_.get(), end);
-    factor_->resume_planning(on, resource);
     if (factor_->size() > 0) {
       supernodal::host_plan made;
       make_plan(made, factor_->tree(), factor_->structure(), on, resource);

@@ -19,14 +19,6 @@ namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 template <class Index>
 struct supernode_arrays : device_arrays {
   supernodes<Index> of{};
-  buffer<Index> supernode_of;  ///< that of `of`, which only the analysis needs
-
-  /// Gives back what only the analysis needs.
-  void end_analysis() {
-    supernode_of = {};
-    of.supernode_of = nullptr;
-  }
-  [[nodiscard]] std::size_t bytes() const { return device_arrays::bytes() + supernode_of.bytes(); }
 };
 
 /// The supernodes of a plan on the device.
@@ -168,7 +160,7 @@ device_tree<Index> cut_on_device(const buffer<merged_columns<Index>>& ranges, st
   simt::for_each(on, merged.count,
                  write_pieces<Index>{merged, before.data(), tree.made.data(), first, range_end, rows_begin,
                                      panel_begin});
-  tree.nodes.of = {count, first, range_end, rows_begin, panel_begin, nullptr, nullptr, nullptr};
+  tree.nodes.of = {count, first, range_end, rows_begin, panel_begin, nullptr, nullptr};
   return tree;
 }
 
@@ -184,14 +176,9 @@ device_tree<Index> upload_tree(const supernode_tree<Index>& tree, const Executor
   }
   device_tree<Index> made{{}, tree.rows_begin.back(), tree.panel_begin.back(), {}};
   const auto add = [&](const auto& from) { return made.nodes.begin_add(from, on, resource); };
-  made.nodes.of = {tree.count(),
-                   add(tree.first),
-                   add(tree.range_end),
-                   add(tree.rows_begin),
-                   add(tree.panel_begin),
-                   nullptr,
-                   nullptr,
-                   nullptr};
+  made.nodes.of = {
+      tree.count(), add(tree.first), add(tree.range_end), add(tree.rows_begin), add(tree.panel_begin),
+      nullptr,      nullptr};
   return made;
 }
 

@@ -32,31 +32,15 @@ struct write_rows {
   }
 };
 
-/// Writes the supernode of each column. Runs once per column.
+/// Writes the first descendant of each column. Runs once per column.
 template <class Index>
-struct find_supernode_of {
-  const Index* first;  ///< by supernode, count + 1
-  std::int64_t count;
-  Index* supernode_of;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
-    ctx.store(supernode_of + column,
-              static_cast<Index>(triangle_kernels::major_of(ctx, first, count, column)));
-  }
-};
-
-/// Writes the supernode and the first descendant of each column. Runs once per column.
-template <class Index>
-struct describe_columns {
-  find_supernode_of<Index> find;
+struct find_first_descendant {
   const Index* begun;                   ///< by column: how many fundamental supernodes begin before it
   const Index* fundamental_descendant;  ///< by fundamental supernode
   Index* first_descendant;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
-    find(ctx, column);
     const Index fundamental = ctx.load_constant(begun + column + 1) - Index{1};
     ctx.store(first_descendant + column, ctx.load_constant(fundamental_descendant + fundamental));
   }
@@ -118,7 +102,7 @@ struct write_masks {
     rows.end = ctx.load_constant(masks.first + f + 1);
     rows.below_begin = c.begin(ctx, rows.end - 1);
     rows.below_count = c.count(ctx, rows.end - 1);
-    std::int64_t s = ctx.load_constant(of.supernode_of + rows.begin);
+    std::int64_t s = of.of_column(ctx, rows.begin);
     do {
       write(ctx, warp, rows, of.open(ctx, s),
             ctx.load_constant(masks.begin + s) +
@@ -186,7 +170,6 @@ template <class Index>
 struct device_structure : supernode_arrays<Index> {
   using supernode_arrays<Index>::of;
   row_masks<Index> masks{};
-  std::int64_t size;  ///< columns of all supernodes
 
   /// Takes the supernodes of `tree`, and finds their lists of rows and what is known of columns.
   /// `first_descendant`: by fundamental supernode, see merged_supernodes. Synchronises.
@@ -194,39 +177,22 @@ struct device_structure : supernode_arrays<Index> {
   device_structure(device_tree<Index>& tree, const Index* first_descendant,
                    const device_fundamental<Index>& f, const column_view<Index, Offset>& c,
                    simt::scan_words& scans, const Executor& on, memory_resource& resource)
-      : supernode_arrays<Index>(std::move(tree.nodes)), size(c.size) {
+      : supernode_arrays<Index>(std::move(tree.nodes)) {
     const auto make = [&](auto element, std::int64_t count) {
       return this->template make<decltype(element)>(count, on, resource);
     };
     Index* const rows = make(Index{}, tree.rows);
-    Index* const descendants = make(Index{}, size);
+    Index* const descendants = make(Index{}, c.size);
     Index* const fundamental = make(Index{}, of.count);
     std::int64_t* const mask_begin = make(std::int64_t{}, of.count + 1);
     scans.scan(on, of.count + 1, place_masks<Index>{of, f.begun.data(), fundamental, mask_begin});
     std::uint32_t* const words = make(std::uint32_t{}, download_value(mask_begin + of.count, on));
     masks = {words, mask_begin, fundamental, f.first.data(), f.count};
-    simt::for_each(on, size,
-                   describe_columns<Index>{place_supernodes(on, resource), f.begun.data(), first_descendant,
-                                           descendants});
+    simt::for_each(on, c.size, find_first_descendant<Index>{f.begun.data(), first_descendant, descendants});
     simt::for_each(on, tree.rows, write_rows<Index, Offset>{c, of, rows});
     of.rows = rows;
     of.first_descendant = descendants;
     simt::for_each_by_tile<32>(on, f.count, write_masks<Index, Offset>{c, of, masks, words});
-  }
-
-  /// Computes again what end_analysis() gave back. Only enqueues.
-  template <class Executor>
-  void resume_analysis(const Executor& on, memory_resource& resource) {
-    simt::for_each(on, size, place_supernodes(on, resource));
-  }
-
- private:
-  /// Makes room for the supernode of each column. Returns what finds them.
-  template <class Executor>
-  [[nodiscard]] find_supernode_of<Index> place_supernodes(const Executor& on, memory_resource& resource) {
-    this->supernode_of = make_buffer<Index>(size, on, resource);
-    of.supernode_of = this->supernode_of.data();
-    return {of.first, of.count, this->supernode_of.data()};
   }
 };
 

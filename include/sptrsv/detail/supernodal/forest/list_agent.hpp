@@ -62,8 +62,8 @@ struct forest_list_agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const forest f = ctx.load_constant(p.to.forests + ctx.block_rank());
-    const std::int64_t first = ctx.load_constant(p.of.supernode_of + f.first);
-    const std::int64_t last = ctx.load_constant(p.of.supernode_of + f.first + f.columns - 1);
+    const std::int64_t first = p.of.of_column(ctx, f.first);
+    const std::int64_t last = p.of.of_column(ctx, f.first + f.columns - 1);
     const int count = Backward ? f.columns : f.rows;
     std::uint64_t* from = p.scratch + 2 * f.items;
     std::uint64_t* to = from + count;
@@ -100,7 +100,7 @@ struct forest_list_agent {
       }
     }
     for (int j = ctx.thread_rank(); !Backward && j < f.columns; j += block_threads) {
-      const supernode node = p.of.open(ctx, ctx.load_constant(p.of.supernode_of + f.first + j));
+      const supernode node = p.of.open(ctx, p.of.of_column(ctx, f.first + j));
       const bool is_last = ctx.load_relaxed(p.last_level + f.first + j) == 0;
       ctx.store(p.to.products + f.items + count + j,
                 product_of(f, node, j, f.first + j - node.first, is_last));

@@ -81,7 +81,7 @@ struct find_targets {
     const Index row = ctx.load_constant(of.rows + e);
     // The parent is the supernode of the first row of the list.
     const Index above = ctx.load_constant(of.rows + ctx.load_constant(of.rows_begin + s));
-    auto target = of.open(ctx, ctx.load_constant(of.supernode_of + above));
+    auto target = of.open(ctx, of.of_column(ctx, above));
     std::int64_t panel_row = row - target.first;
     if (panel_row >= target.columns) {
       const Index* const rows = of.rows + target.rows_begin;
@@ -89,7 +89,7 @@ struct find_targets {
       if (found < target.rows && ctx.load_constant(rows + found) == row) {
         panel_row = target.columns + found;
       } else {
-        target = of.open(ctx, ctx.load_constant(of.supernode_of + row));
+        target = of.open(ctx, of.of_column(ctx, row));
         panel_row = row - target.first;
       }
     }
