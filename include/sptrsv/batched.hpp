@@ -96,13 +96,10 @@ class batched_solver {
   ///   was moved from. Zero pivots, NaN and infinite values are no errors: see status.
   void solve(batch_view<const Value> b, batch_view<Value> x, Value alpha, stream_type stream = {}) {
     expect_not_moved_from();
-    if (!detail::batched::check_operands<executor>(b, x, {systems_, size_, max_rhs_}, taker)) {
-      return;
+    if (detail::batched::check_operands<executor>(b, x, systems_, size_, max_rhs_, taker)) {
+      engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)), detail::batched::as_scalars(b),
+                     detail::batched::as_scalars(x), executor(stream));
     }
-    engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)),
-                   {detail::as_scalar(b.data), b.row_stride, b.column_stride, b.system_stride},
-                   {detail::as_scalar(x.data), x.row_stride, x.column_stride, x.system_stride}, x.columns,
-                   executor(stream));
   }
 
   /// Returns whether the last solve met a zero pivot, a NaN or an infinite value, in which system first, and

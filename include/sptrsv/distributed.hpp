@@ -79,10 +79,8 @@ class distributed_solver {
                          " right-hand sides and PE 0 has " + std::to_string(columns[0]));
     }
     last_solve_.run([&] {
-      engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)),
-                     {detail::as_scalar(b.data), b.rows, b.columns, b.row_stride, b.column_stride},
-                     {detail::as_scalar(x.data), x.rows, x.columns, x.row_stride, x.column_stride},
-                     executor(stream));
+      engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)), detail::as_scalars(b),
+                     detail::as_scalars(x), executor(stream));
     });
   }
 

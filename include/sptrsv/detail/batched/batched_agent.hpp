@@ -47,7 +47,7 @@ struct solve_agent {
     for (std::uint32_t& first : first_nonfinite) {
       first = no_row;
     }
-    for (std::int64_t column = 0; column < p.right_hand_sides; ++column) {
+    for (std::int64_t column = 0; column < p.x.columns; ++column) {
       SPTRSV_UNROLL
       for (int u = 0; u < Systems; ++u) {
         copy_rhs(ctx, p, s, u, column);
@@ -92,7 +92,7 @@ struct solve_agent {
   /// Returns the address of the element of this lane's first row in system `u` of the group, and the distance
   /// to that of its next row.
   template <class T>
-  SPTRSV_DEVICE static T* first_element(const params& p, const lane_state& s, const operand<T>& of, int u,
+  SPTRSV_DEVICE static T* first_element(const params& p, const lane_state& s, const batch_view<T>& of, int u,
                                         std::int64_t column, std::int64_t& step) {
     const std::int64_t rank = s.rank;
     const std::int64_t row = p.reversed ? p.size - 1 - rank : rank;

@@ -114,10 +114,9 @@ class engine {
   }
 
   /// Enqueues the solve of all systems. There are systems, rows and right-hand sides.
-  void solve(Scalar alpha, const operand<const Scalar>& b, const operand<Scalar>& x,
-             std::int64_t right_hand_sides, const Executor& on) const {
+  void solve(Scalar alpha, const batch_view<const Scalar>& b, const batch_view<Scalar>& x,
+             const Executor& on) const {
     solve_params<Scalar> p = to_solve_;
-    p.right_hand_sides = right_hand_sides;
     p.alpha = alpha;
     p.b = b;
     p.x = x;
@@ -215,10 +214,10 @@ class engine<Scalar, Index, Offset, host_executor> {
     }
   }
 
-  void solve(Scalar alpha, const operand<const Scalar>& b, const operand<Scalar>& x,
-             std::int64_t right_hand_sides, const host_executor& on) {
+  void solve(Scalar alpha, const batch_view<const Scalar>& b, const batch_view<Scalar>& x,
+             const host_executor& on) {
     const auto of = [&](const auto& all, std::int64_t s) {
-      return dense_view(all.data + s * all.system_stride, size_, right_hand_sides, all.row_stride,
+      return dense_view(all.data + s * all.system_stride, all.rows, all.columns, all.row_stride,
                         all.column_stride);
     };
     fault_ = {};

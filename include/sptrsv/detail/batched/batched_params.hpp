@@ -36,19 +36,9 @@ struct alignas(Count * sizeof(Scalar) > 16 ? 16 : Count * sizeof(Scalar)) system
 /// The value of first_nonfinite for a system whose components are all finite: all bits are set.
 inline constexpr std::uint32_t no_row = UINT32_MAX;
 
-/// The right-hand sides or solutions of all systems.
-template <class T>
-struct operand {
-  T* data;
-  std::int64_t row_stride;
-  std::int64_t column_stride;
-  std::int64_t system_stride;
-};
-
 template <class Scalar>
 struct solve_params {
   std::int64_t systems;
-  std::int64_t right_hand_sides;
   std::int32_t size;   ///< rows of a system
   std::int32_t steps;  ///< at least 1
   bool reversed;
@@ -61,8 +51,8 @@ struct solve_params {
   /// By system: the smallest substitution index with a component that is not finite, or no_row.
   std::uint32_t* first_nonfinite;
   Scalar alpha;
-  operand<const Scalar> b;
-  operand<Scalar> x;
+  batch_view<const Scalar> b;
+  batch_view<Scalar> x;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::batched

@@ -11,20 +11,21 @@
 #include "sptrsv/batch.hpp"
 #include "sptrsv/detail/base/check_space.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::batched {
 
-/// The shape of a batch.
-struct batch_shape {
-  std::int64_t systems;
-  std::int64_t rows;
-  std::int64_t max_rhs;
-};
-
 /// The largest number of systems in a group, which the same lanes solve together: they load their values by
 /// up to 16 bytes.
 constexpr int max_group_systems(std::size_t value_bytes) { return value_bytes > 8 ? 1 : 2; }
+
+/// Returns a view of the elements as the library's own scalars.
+template <class T>
+auto as_scalars(const batch_view<T>& v) {
+  return batch_view(as_scalar(v.data), v.systems, v.rows, v.columns, v.row_stride, v.column_stride,
+                    v.system_stride);
+}
 
 /// Checks options, for systems with this number of entries.
 inline void check_options(const batch_options& batch, std::int64_t entries, std::size_t value_bytes) {
@@ -89,17 +90,17 @@ void check_elements(const batch_view<T>& v, const char* name, bool repeats) {
 
 /// Checks the operands of a solve. Returns whether they have elements.
 template <class Executor, class T>
-bool check_operands(const batch_view<const T>& b, const batch_view<T>& x, const batch_shape& of,
-                    const char* taker) {
+bool check_operands(const batch_view<const T>& b, const batch_view<T>& x, std::int64_t systems,
+                    std::int64_t rows, std::int64_t max_rhs, const char* taker) {
   const auto check_size = [&](const auto& v, const char* name) {
-    SPTRSV_EXPECTS(v.systems == of.systems && v.rows == of.rows, errc::size_mismatch,
+    SPTRSV_EXPECTS(v.systems == systems && v.rows == rows, errc::size_mismatch,
                    std::string(name) + " has " + std::to_string(v.systems) + " systems of " +
-                       std::to_string(v.rows) + " rows, the batch has " + std::to_string(of.systems) +
-                       " of " + std::to_string(of.rows));
+                       std::to_string(v.rows) + " rows, the batch has " + std::to_string(systems) + " of " +
+                       std::to_string(rows));
   };
   check_size(b, "b");
   check_size(x, "x");
-  if (!check_columns<Executor>(b, x, of.systems > 0 && of.rows > 0, of.max_rhs, taker)) {
+  if (!check_columns<Executor>(b, x, systems > 0 && rows > 0, max_rhs, taker)) {
     return false;
   }
   check_elements(b, "b", true);
