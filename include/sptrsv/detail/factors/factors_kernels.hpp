@@ -133,35 +133,23 @@ struct gather_values {
   }
 };
 
-/// Counts how often a permutation names each row, or finds the first entry that names none. Runs once per
-/// entry.
+/// Marks the rows that a permutation names, and finds the first entry that names none, and the first row that
+/// is named twice. Runs once per entry.
 template <class Index>
-struct count_rows {
+struct mark_rows {
   const Index* order;
   std::int64_t rows;
-  std::uint32_t* counts;      ///< by row; starts at 0
+  Index* named;               ///< by row: an entry that names it; starts at -1
   std::int64_t* first_wrong;  ///< the first entry that is out of range
+  std::int64_t* first_duplicate;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
     const auto row = static_cast<std::int64_t>(ctx.load_constant(order + k));
     if (row < 0 || row >= rows) {
       ctx.atomic_min(first_wrong, k);
-    } else {
-      ctx.atomic_add(counts + row, 1u);
-    }
-  }
-};
-
-/// Finds the first row that is not counted once.
-struct find_uncounted {
-  const std::uint32_t* counts;
-  std::int64_t* first_uncounted;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    if (ctx.load_constant(counts + row) != 1) {
-      ctx.atomic_min(first_uncounted, row);
+    } else if (ctx.atomic_exchange(named + row, static_cast<Index>(k)) >= 0) {
+      ctx.atomic_min(first_duplicate, row);
     }
   }
 };
@@ -184,10 +172,10 @@ struct find_diagonal {
   }
 };
 
-/// Finds the first row without a diagonal entry.
+/// Finds the first row without a diagonal entry, or that a permutation does not name.
 template <class Offset>
 struct find_missing {
-  const Offset* sources;
+  const Offset* sources;  ///< by row; -1: there is none
   std::int64_t* first_missing;
 
   template <class Context>

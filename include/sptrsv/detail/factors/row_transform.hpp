@@ -27,10 +27,12 @@ order_faults check_order(const Index* order, std::int64_t rows, const Executor& 
                          memory_resource& resource) {
   order_faults found;
   if constexpr (has_kernels<Executor>) {
-    const auto counts = make_zeros<std::uint32_t>(rows, on, resource);
+    const auto named = make_buffer<Index>(rows, on, resource);
     const auto faults = upload_array(&found, 1, on, resource);
-    simt::for_each(on, rows, count_rows<Index>{order, rows, counts.data(), &faults.data()->entry});
-    simt::for_each(on, rows, find_uncounted{counts.data(), &faults.data()->row});
+    on.fill_bytes(named.data(), 0xff, named.bytes());
+    simt::for_each(on, rows,
+                   mark_rows<Index>{order, rows, named.data(), &faults.data()->entry, &faults.data()->row});
+    simt::for_each(on, rows, find_missing<Index>{named.data(), &faults.data()->row});
     found = download_value(faults.data(), on);
   } else {
     std::vector<std::uint32_t> counts(at(rows), 0);
