@@ -109,23 +109,6 @@ struct stored_panels {
   }
 };
 
-/// The masks of one supernode; see row_masks.
-struct panel_masks {
-  std::int64_t begin;
-  std::int64_t words;  ///< words of each
-
-  template <class Context, class Index>
-  static SPTRSV_DEVICE panel_masks open(Context& ctx, const row_masks<Index>& masks, std::int64_t s,
-                                        const supernode& node) {
-    return {ctx.load_constant(masks.begin + s), mask_words(node.height())};
-  }
-  /// Returns where mask `number` begins.
-  template <class Index>
-  [[nodiscard]] SPTRSV_DEVICE std::int64_t mask(Index number) const {
-    return begin + static_cast<std::int64_t>(number) * words;
-  }
-};
-
 /// A column of a panel in the stored matrix.
 template <class Index, class Offset>
 struct stored_column {

@@ -58,7 +58,8 @@ struct narrow_agent {
   SPTRSV_DEVICE static void compute(Context& ctx, const Warp& warp, const params& p, std::int64_t s,
                                     const supernode& node, block n) {
     const int k = static_cast<int>(node.columns);
-    const auto masks = panel_masks::open(ctx, p.from.masks, s, node);
+    const std::int64_t masks = ctx.load_constant(p.from.masks.begin + s);
+    const std::int64_t mask_length = mask_words(node.height());
     column columns[max_columns] = {};
     open_columns(ctx, warp, p.from, s, node, columns);
     bool finite_n = true;
@@ -69,7 +70,7 @@ struct narrow_agent {
       Scalar w[max_columns];
       SPTRSV_UNROLL
       for (int j = 0; j < max_columns; ++j) {
-        bits[j] = j < k ? p.from.masks.word(ctx, masks.mask(columns[j].mask), first / 32) : 0;
+        bits[j] = j < k ? p.from.masks.word(ctx, masks + columns[j].mask * mask_length, first / 32) : 0;
       }
       SPTRSV_UNROLL
       for (int j = 0; j < max_columns; ++j) {

@@ -23,7 +23,8 @@ class panel_tiles {
       : ctx_(ctx),
         from_(from),
         node_(from.of.open(ctx, s)),
-        masks_(panel_masks::open(ctx, from.masks, s, node_)),
+        masks_(ctx.load_constant(from.masks.begin + s)),
+        mask_length_(mask_words(node_.height())),
         first_fundamental_(ctx.load_constant(from.masks.fundamental + s)),
         panel_(panels + node_.panel),
         columns_(static_cast<int>(node_.columns)),
@@ -41,7 +42,7 @@ class panel_tiles {
   SPTRSV_DEVICE void advance_columns(column* columns, int begin, int end, int row) {
     for (int j = begin + ctx_.thread_rank(); j < end; j += Threads) {
       columns[j].rank +=
-          static_cast<Index>(simt::bit_count(from_.masks.word(ctx_, masks_.mask(columns[j].mask), row / 32)));
+          static_cast<Index>(simt::bit_count(from_.masks.word(ctx_, mask_of(columns[j]), row / 32)));
     }
   }
 
@@ -65,7 +66,7 @@ class panel_tiles {
         const int j = first + e / rows;
         const bool is_second = (row + e % rows) / 32 != w;
         at[t] = columns[j < columns_ ? j : first];
-        const std::int64_t mask = masks_.mask(at[t].mask);
+        const std::int64_t mask = mask_of(at[t]);
         const std::uint32_t word = from_.masks.word(ctx_, mask, w);
         const std::uint32_t next = has_second ? from_.masks.word(ctx_, mask, w + 1) : 0;
         at[t].rank += static_cast<Index>(is_second ? simt::bit_count(word) : 0);
@@ -163,6 +164,11 @@ class panel_tiles {
     return panel_ + panel_row(columns_, columns_) + static_cast<std::int64_t>(i - columns_) * columns_ + j;
   }
 
+  /// Returns where the mask of a column begins.
+  [[nodiscard]] SPTRSV_DEVICE std::int64_t mask_of(const column& of) const {
+    return masks_ + of.mask * mask_length_;
+  }
+
   SPTRSV_DEVICE column open_column(int j, int row) {
     const std::int64_t number = node_.first + j;
     // The last fundamental supernode that begins at the column or before it.
@@ -180,15 +186,15 @@ class panel_tiles {
     found.mask = static_cast<Index>(low - first_fundamental_);
     // Bits begin ... number of the mask, as far as it goes, are the columns before the first entry.
     const std::int64_t skipped = number - (begin > node_.first ? begin : node_.first) + 1;
-    found.rank =
-        static_cast<Index>(from_.masks.count_before(ctx_, masks_.mask(found.mask), row / 32) - skipped);
+    found.rank = static_cast<Index>(from_.masks.count_before(ctx_, mask_of(found), row / 32) - skipped);
     return found;
   }
 
   Context& ctx_;
   const source& from_;
   supernode node_;
-  panel_masks masks_;
+  std::int64_t masks_;        ///< where those of the supernode begin; see row_masks
+  std::int64_t mask_length_;  ///< words of each
   std::int64_t first_fundamental_;
   Scalar* panel_;
   int columns_;
