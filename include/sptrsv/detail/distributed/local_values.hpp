@@ -19,9 +19,9 @@ namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
 /// Returns the supernodes of a PE in device memory. Synchronises.
 template <class Index, class Executor>
-supernodal::supernode_arrays<Index> upload_supernodes(const local_structure<Index>& of, const Executor& on,
-                                                      memory_resource& resource) {
-  auto made = supernodal::upload_tree(of.tree, on, resource).nodes;
+supernodal::device_tree<Index> upload_supernodes(const local_structure<Index>& of, const Executor& on,
+                                                 memory_resource& resource) {
+  auto made = supernodal::upload_tree(of.tree, on, resource);
   made.of.rows = made.add(of.rows, on, resource);
   made.of.first_descendant = made.add(of.first_descendant, on, resource);
   return made;

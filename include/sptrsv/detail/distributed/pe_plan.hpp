@@ -151,7 +151,7 @@ struct pe_plan {
   std::int64_t rhs;             ///< largest number of right-hand sides of a launch
   std::int64_t sent_count = 0;  ///< values that this PE sends, of one right-hand side
   symmetric_buffer<word, Team> inbox;
-  supernodal::supernode_arrays<Index> nodes;
+  supernodal::device_tree<Index> nodes;
   supernodal::forest_lists<Index, Offset> forests;
   local_values<Tuning, Scalar, Index, Offset, Executor> values;
   buffer<pe_state> state;

@@ -74,14 +74,14 @@ class factor {
       device_tree<Index> there =
           on_device ? cut_on_device(merged.ranges, size_, Tuning::max_width, words, on, resource)
                     : upload_tree(tree_, on, resource);
-      structure_.emplace(there, merged.first_descendant.data(), fundamental_, columns_.view(), words, on,
-                         resource);
+      structure_.emplace(std::move(there), merged.first_descendant.data(), fundamental_, columns_.view(),
+                         words, on, resource);
       const supernodes<Index>& of = structure_->of;
       values_.emplace(list_parts(on_device ? nullptr : &tree_, of, values_type::parts, on, resource),
-                      of.count, size_, there.entries, pivots_, on, resource);
+                      of.count, size_, structure_->entries, pivots_, on, resource);
       std::vector<cut_supernode<Index>> made;
       if (on_device) {
-        made = download_array(there.made, on);
+        made = download_array(std::exchange(structure_->made, {}), on);
       }
       compute_panels(values, on);  // the host goes on
       if (on_device) {

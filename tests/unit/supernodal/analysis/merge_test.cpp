@@ -145,10 +145,10 @@ TEST(DeviceCut, IsThatOfTheHost) {
     const auto expect_array = [&](const auto* there, const auto& host) {
       EXPECT_EQ(detail::download_array(there, static_cast<std::int64_t>(host.size()), where.on()), host);
     };
-    expect_array(found.nodes.of.first, expected.first);
-    expect_array(found.nodes.of.range_end, expected.range_end);
-    expect_array(found.nodes.of.rows_begin, expected.rows_begin);
-    expect_array(found.nodes.of.panel_begin, expected.panel_begin);
+    expect_array(found.of.first, expected.first);
+    expect_array(found.of.range_end, expected.range_end);
+    expect_array(found.of.rows_begin, expected.rows_begin);
+    expect_array(found.of.panel_begin, expected.panel_begin);
     EXPECT_EQ(found.rows, expected.rows_begin.back());
     EXPECT_EQ(found.entries, expected.panel_begin.back());
   }

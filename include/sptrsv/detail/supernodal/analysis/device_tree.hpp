@@ -15,16 +15,10 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// Owns the arrays of supernodes in device memory.
-template <class Index>
-struct supernode_arrays : device_arrays {
-  supernodes<Index> of{};
-};
-
 /// The supernodes of a plan on the device.
 template <class Index>
-struct device_tree {
-  supernode_arrays<Index> nodes;      ///< without lists of rows, and without what is known of columns
+struct device_tree : device_arrays {
+  supernodes<Index> of{};             ///< without lists of rows, and without what is known of columns
   std::int64_t rows = 0;              ///< in all lists of rows
   std::int64_t entries = 0;           ///< of all panels
   buffer<cut_supernode<Index>> made;  ///< what tree_of() needs; empty if the tree comes from the host
@@ -151,16 +145,16 @@ device_tree<Index> cut_on_device(const buffer<merged_columns<Index>>& ranges, st
   on.download(sums, before.data() + merged.count * piece_sums, sizeof(sums));
 
   const std::int64_t count = sums[sum_of_pieces];
-  device_tree<Index> tree{{}, sums[sum_of_rows], sums[sum_of_entries], {}};
+  device_tree<Index> tree{{}, {}, sums[sum_of_rows], sums[sum_of_entries], {}};
   tree.made = make_buffer<cut_supernode<Index>>(count, on, resource);
-  auto* const first = tree.nodes.template make<Index>(count + 1, on, resource);
-  auto* const range_end = tree.nodes.template make<Index>(count, on, resource);
-  auto* const rows_begin = tree.nodes.template make<std::int64_t>(count + 1, on, resource);
-  auto* const panel_begin = tree.nodes.template make<std::int64_t>(count + 1, on, resource);
+  auto* const first = tree.template make<Index>(count + 1, on, resource);
+  auto* const range_end = tree.template make<Index>(count, on, resource);
+  auto* const rows_begin = tree.template make<std::int64_t>(count + 1, on, resource);
+  auto* const panel_begin = tree.template make<std::int64_t>(count + 1, on, resource);
   simt::for_each(on, merged.count,
                  write_pieces<Index>{merged, before.data(), tree.made.data(), first, range_end, rows_begin,
                                      panel_begin});
-  tree.nodes.of = {count, first, range_end, rows_begin, panel_begin, nullptr, nullptr};
+  tree.of = {count, first, range_end, rows_begin, panel_begin, nullptr, nullptr};
   return tree;
 }
 
@@ -174,11 +168,10 @@ device_tree<Index> upload_tree(const supernode_tree<Index>& tree, const Executor
         tree.columns(s) + tree.rows(s) <= std::numeric_limits<std::int32_t>::max(), errc::unsupported,
         "a supernode of " + std::to_string(tree.columns(s)) + " columns has more than 2^31 - 1 rows");
   }
-  device_tree<Index> made{{}, tree.rows_begin.back(), tree.panel_begin.back(), {}};
-  const auto add = [&](const auto& from) { return made.nodes.begin_add(from, on, resource); };
-  made.nodes.of = {
-      tree.count(), add(tree.first), add(tree.range_end), add(tree.rows_begin), add(tree.panel_begin),
-      nullptr,      nullptr};
+  device_tree<Index> made{{}, {}, tree.rows_begin.back(), tree.panel_begin.back(), {}};
+  const auto add = [&](const auto& from) { return made.begin_add(from, on, resource); };
+  made.of = {tree.count(), add(tree.first), add(tree.range_end), add(tree.rows_begin), add(tree.panel_begin),
+             nullptr,      nullptr};
   return made;
 }
 

@@ -167,21 +167,21 @@ struct write_masks {
 
 /// Owns the supernodes of a plan and their masks.
 template <class Index>
-struct device_structure : supernode_arrays<Index> {
-  using supernode_arrays<Index>::of;
+struct device_structure : device_tree<Index> {
+  using device_tree<Index>::of;
   row_masks<Index> masks{};
 
   /// Takes the supernodes of `tree`, and finds their lists of rows and what is known of columns.
   /// `first_descendant`: by fundamental supernode, see merged_supernodes. Synchronises.
   template <class Offset, class Executor>
-  device_structure(device_tree<Index>& tree, const Index* first_descendant,
+  device_structure(device_tree<Index>&& tree, const Index* first_descendant,
                    const device_fundamental<Index>& f, const column_view<Index, Offset>& c,
                    simt::scan_words& scans, const Executor& on, memory_resource& resource)
-      : supernode_arrays<Index>(std::move(tree.nodes)) {
+      : device_tree<Index>(std::move(tree)) {
     const auto make = [&](auto element, std::int64_t count) {
       return this->template make<decltype(element)>(count, on, resource);
     };
-    Index* const rows = make(Index{}, tree.rows);
+    Index* const lists = make(Index{}, this->rows);
     Index* const descendants = make(Index{}, c.size);
     Index* const fundamental = make(Index{}, of.count);
     std::int64_t* const mask_begin = make(std::int64_t{}, of.count + 1);
@@ -189,8 +189,8 @@ struct device_structure : supernode_arrays<Index> {
     std::uint32_t* const words = make(std::uint32_t{}, download_value(mask_begin + of.count, on));
     masks = {words, mask_begin, fundamental, f.first.data(), f.count};
     simt::for_each(on, c.size, find_first_descendant<Index>{f.begun.data(), first_descendant, descendants});
-    simt::for_each(on, tree.rows, write_rows<Index, Offset>{c, of, rows});
-    of.rows = rows;
+    simt::for_each(on, this->rows, write_rows<Index, Offset>{c, of, lists});
+    of.rows = lists;
     of.first_descendant = descendants;
     simt::for_each_by_tile<32>(on, f.count, write_masks<Index, Offset>{c, of, masks, words});
   }
