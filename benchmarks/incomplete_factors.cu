@@ -51,7 +51,7 @@ void check(cusparseStatus_t status) {
 /// Returns both triangles of a matrix with a complete diagonal that dominates: the entries beside the
 /// diagonal are random, at most one over the length of their row and column, and the diagonal is 3.
 matrix make_matrix(const common::matrix_source& source) {
-  sptrsv::coordinate_matrix<double> all;
+  sptrsv_common::coordinate_matrix<double> all;
   if (source.generated != nullptr) {
     const common::pattern lower = source.generated->build();
     all.rows = all.cols = lower.rows();
@@ -63,7 +63,7 @@ matrix make_matrix(const common::matrix_source& source) {
       }
     }
   } else {  // values are replaced, so their imaginary parts do not count
-    auto file = sptrsv::read_matrix_market<std::complex<double>>(source.path);
+    auto file = sptrsv_common::read_matrix_market<std::complex<double>>(source.path);
     SPTRSV_EXPECTS(file.rows == file.cols, sptrsv::errc::not_square, "the matrix is not square");
     all = {file.rows, file.cols, std::move(file.row_indices), std::move(file.column_indices), {}};
   }

@@ -14,17 +14,17 @@
 #include <vector>
 
 #include "common/command_line/command_line.hpp"
-#include "sptrsv/io/matrix_market.hpp"
+#include "common/matrix_market/matrix_market.hpp"
 
 namespace {
 
 /// Returns a matrix with random rows, columns and values. The values have all their digits, as in a file that
 /// a program wrote.
-sptrsv::coordinate_matrix<double> random_matrix() {
+sptrsv_common::coordinate_matrix<double> random_matrix() {
   constexpr std::int32_t dimension = 1'000'000;
   constexpr int entries = 3'000'000;
   std::mt19937_64 random(1);
-  sptrsv::coordinate_matrix<double> matrix;
+  sptrsv_common::coordinate_matrix<double> matrix;
   matrix.rows = dimension;
   matrix.cols = dimension;
   for (int k = 0; k < entries; ++k) {
@@ -38,14 +38,15 @@ sptrsv::coordinate_matrix<double> random_matrix() {
 /// Reads a file and returns its number of entries.
 template <class Value>
 std::size_t read(const std::string& path) {
-  sptrsv::matrix_market_options options;
+  sptrsv_common::matrix_market_options options;
   options.expand_symmetry = false;
-  return sptrsv::read_matrix_market<Value>(path, nullptr, options).values.size();
+  return sptrsv_common::read_matrix_market<Value>(path, nullptr, options).values.size();
 }
 
 /// Measures a file and prints its line.
 void measure(const std::string& path) {
-  const bool is_complex = sptrsv::read_matrix_market_header(path).field == sptrsv::mm_field::complex;
+  const bool is_complex =
+      sptrsv_common::read_matrix_market_header(path).field == sptrsv_common::mm_field::complex;
   double seconds = std::numeric_limits<double>::infinity();
   std::size_t entries = 0;
   for (int repetition = 0; repetition < 3; ++repetition) {
@@ -62,7 +63,7 @@ void measure(const std::string& path) {
 /// Measures a file of about 100 MB that it writes to the directory and removes.
 void measure_generated(const std::filesystem::path& directory) {
   const auto path = directory / "matrix_market_speed.mtx";
-  sptrsv::write_matrix_market(path.string(), random_matrix());
+  sptrsv_common::write_matrix_market(path.string(), random_matrix());
   measure(path.string());
   std::filesystem::remove(path);
 }

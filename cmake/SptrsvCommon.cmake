@@ -6,6 +6,12 @@ add_library(sptrsv_common INTERFACE)
 target_include_directories(sptrsv_common INTERFACE "${PROJECT_SOURCE_DIR}")
 target_link_libraries(sptrsv_common INTERFACE sptrsv::sptrsv)
 
+sptrsv_find_optional(ZLIB ZLIB)  # compressed Matrix Market files
+if(sptrsv_has_zlib)
+  target_link_libraries(sptrsv_common INTERFACE ZLIB::ZLIB)
+  target_compile_definitions(sptrsv_common INTERFACE SPTRSV_WITH_ZLIB)
+endif()
+
 find_package(CLI11 QUIET)
 set(sptrsv_has_cli11 ${CLI11_FOUND})
 if(sptrsv_has_cli11)

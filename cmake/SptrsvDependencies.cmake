@@ -1,7 +1,7 @@
-# Links what the library can do without to a target, as far as it was found: the CUDA runtime, OpenMP and zlib. Used by
-# the build tree and by the installed package, where each is looked for anew.
+# Links what the library can do without to a target, as far as it was found: the CUDA runtime and OpenMP. Used by the
+# build tree and by the installed package, where each is looked for anew.
 
-# sptrsv_link_dependencies(<target>): reads sptrsv_has_cuda, sptrsv_has_openmp and sptrsv_has_zlib.
+# sptrsv_link_dependencies(<target>): reads sptrsv_has_cuda and sptrsv_has_openmp.
 function(sptrsv_link_dependencies target)
   if(sptrsv_has_cuda)
     # A program must hold one CUDA runtime, so follow the kind its own CUDA sources are linked with (CMake's
@@ -14,9 +14,5 @@ function(sptrsv_link_dependencies target)
     # FindOpenMP's target covers C++ sources only; nvcc hands the flag on to its host compiler.
     target_compile_options(${target} INTERFACE
       "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Xcompiler=${OpenMP_CXX_FLAGS}>")
-  endif()
-  if(sptrsv_has_zlib)
-    target_link_libraries(${target} INTERFACE ZLIB::ZLIB)
-    target_compile_definitions(${target} INTERFACE SPTRSV_WITH_ZLIB)
   endif()
 endfunction()

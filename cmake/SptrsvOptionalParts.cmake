@@ -1,4 +1,4 @@
-# Finds what the library can do without: a CUDA compiler, OpenMP and zlib. SptrsvCommon.cmake finds what the examples
+# Finds what the library can do without: a CUDA compiler and OpenMP. SptrsvCommon.cmake finds what the examples
 # and benchmarks can do without. Each has a cache variable with the values AUTO (use it if it is there), ON (stop if it
 # is not there) and OFF.
 

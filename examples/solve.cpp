@@ -224,7 +224,7 @@ bool solve_problem(problem<Value> p, solve_options options, bool on_host, progre
   const bool ok =
       std::all_of(reports.begin(), reports.end(), [](const step_report& r) { return r.result.ok(); });
   if (ok && !options.output.empty()) {
-    sptrsv::write_matrix_market(options.output, as_columns(std::as_const(b), p.matrix.rows));
+    sptrsv_common::write_matrix_market(options.output, as_columns(std::as_const(b), p.matrix.rows));
   }
   return ok;
 }
@@ -237,7 +237,8 @@ bool run(const solve_options& options) {
     return solve_problem(make_poisson_problem(grid, progress), options, on_host, progress);
   }
   const auto is_complex = [](const std::string& path) {
-    return !path.empty() && sptrsv::read_matrix_market_header(path).field == sptrsv::mm_field::complex;
+    return !path.empty() &&
+           sptrsv_common::read_matrix_market_header(path).field == sptrsv_common::mm_field::complex;
   };
   if (is_complex(options.file) || is_complex(options.rhs_file)) {
     return solve_problem(make_file_problem<std::complex<double>>(options, progress), options, on_host,

@@ -11,8 +11,8 @@
 
 #include "common/command_line/arguments.hpp"
 #include "common/generators/registry.hpp"
+#include "common/matrix_market/matrix_market.hpp"
 #include "common/systems/triangular_system.hpp"
-#include "sptrsv/io/matrix_market.hpp"
 
 namespace sptrsv_common {
 
@@ -94,10 +94,10 @@ inline std::vector<matrix_source> choose_sources(const matrix_selection& selecti
 /// leave half of complex arithmetic untested.
 template <class Value>
 triangular_system<Value> read_triangle(const std::string& path, sptrsv::uplo part) {
-  sptrsv::matrix_market_header header = sptrsv::read_matrix_market_header(path);
+  sptrsv_common::matrix_market_header header = sptrsv_common::read_matrix_market_header(path);
   const auto read = [&](auto type) {
     using file_value = decltype(type);
-    const auto file = sptrsv::read_matrix_market<file_value>(path, &header);
+    const auto file = sptrsv_common::read_matrix_market<file_value>(path, &header);
     const auto read_system = make_triangular_system(file, header, part);
     auto system = with_values_as<Value>(read_system);
     if (system.seeded || (!std::is_floating_point_v<Value> && std::is_floating_point_v<file_value>) ||
@@ -106,7 +106,7 @@ triangular_system<Value> read_triangle(const std::string& path, sptrsv::uplo par
     }
     return system;
   };
-  return header.field == sptrsv::mm_field::complex ? read(std::complex<double>{}) : read(double{});
+  return header.field == sptrsv_common::mm_field::complex ? read(std::complex<double>{}) : read(double{});
 }
 
 /// Makes a system of a generated lower triangle. Its values are those of the generator if there are any and

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/matrix_market/matrix_market.hpp"
 #include "common/systems/seeded_values.hpp"
-#include "sptrsv/io/matrix_market.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/policy/host_serial.hpp"
 #include "sptrsv/solver.hpp"
@@ -109,9 +109,9 @@ bool has_finite_solution(const triangular_system<Value, Index, Offset>& system) 
 
 /// Returns the entries of one triangle, including the diagonal.
 template <class Value, class Index>
-sptrsv::coordinate_matrix<Value, Index> triangle_of(const sptrsv::coordinate_matrix<Value, Index>& file,
-                                                    sptrsv::uplo part) {
-  sptrsv::coordinate_matrix<Value, Index> triangle{file.rows, file.cols, {}, {}, {}};
+sptrsv_common::coordinate_matrix<Value, Index> triangle_of(
+    const sptrsv_common::coordinate_matrix<Value, Index>& file, sptrsv::uplo part) {
+  sptrsv_common::coordinate_matrix<Value, Index> triangle{file.rows, file.cols, {}, {}, {}};
   for (std::size_t e = 0; e < file.values.size(); ++e) {
     const Index row = file.row_indices[e];
     const Index column = file.column_indices[e];
@@ -126,7 +126,7 @@ sptrsv::coordinate_matrix<Value, Index> triangle_of(const sptrsv::coordinate_mat
 
 /// Appends an entry 1 for each missing diagonal entry and returns the number of these entries.
 template <class Value, class Index>
-std::int64_t add_missing_pivots(sptrsv::coordinate_matrix<Value, Index>& a) {
+std::int64_t add_missing_pivots(sptrsv_common::coordinate_matrix<Value, Index>& a) {
   std::vector<char> has_pivot(static_cast<std::size_t>(a.rows), 0);
   for (std::size_t e = 0; e < a.values.size(); ++e) {
     if (a.row_indices[e] == a.column_indices[e]) {
@@ -179,8 +179,8 @@ std::int64_t sort_and_merge_rows(sptrsv::csr_matrix<Value, Index, Offset>& a) {
 /// `seed_unless_finite`, if substitution with them does not stay finite.
 template <class Value, class Index, class Offset = Index>
 triangular_system<Value, Index, Offset> make_triangular_system(
-    const sptrsv::coordinate_matrix<Value, Index>& file, const sptrsv::matrix_market_header& header,
-    sptrsv::uplo part, bool seed_unless_finite = true) {
+    const sptrsv_common::coordinate_matrix<Value, Index>& file,
+    const sptrsv_common::matrix_market_header& header, sptrsv::uplo part, bool seed_unless_finite = true) {
   SPTRSV_EXPECTS(file.rows == file.cols, sptrsv::errc::not_square,
                  "a triangular system needs a square matrix, this one is " + std::to_string(file.rows) +
                      " x " + std::to_string(file.cols));
@@ -191,7 +191,8 @@ triangular_system<Value, Index, Offset> make_triangular_system(
   made.matrix = sptrsv::make_csr<Offset>(triangle.rows, triangle.cols, triangle.row_indices,
                                          triangle.column_indices, triangle.values);
   made.merged_entries = sort_and_merge_rows(made.matrix);
-  if (header.field == sptrsv::mm_field::pattern || (seed_unless_finite && !has_finite_solution(made))) {
+  if (header.field == sptrsv_common::mm_field::pattern ||
+      (seed_unless_finite && !has_finite_solution(made))) {
     seed_values(made);
   }
   return made;

@@ -10,8 +10,8 @@
 #include "common/generators/elasticity.hpp"
 #include "common/generators/factors.hpp"
 #include "common/generators/grids.hpp"
+#include "common/matrix_market/matrix_market.hpp"
 #include "common/systems/triangular_system.hpp"
-#include "sptrsv/io/matrix_market.hpp"
 
 namespace sptrsv_examples {
 
@@ -27,7 +27,7 @@ enum class problem {
 
 /// Returns a symmetric matrix, given by its lower triangle.
 inline sptrsv::csr_matrix<double> symmetric_matrix(const sptrsv::csr_matrix<double>& lower) {
-  sptrsv::coordinate_matrix<double> all{lower.rows, lower.rows, {}, {}, {}};
+  sptrsv_common::coordinate_matrix<double> all{lower.rows, lower.rows, {}, {}, {}};
   const auto add = [&](std::int32_t row, std::int32_t column, double value) {
     all.row_indices.push_back(row);
     all.column_indices.push_back(column);
@@ -102,7 +102,7 @@ inline sptrsv::csr_matrix<double> grid_matrix(problem what, const common::grid& 
 /// Reads the matrix of a file. `laplacian`: take the pattern only, which must be symmetric, and set the
 /// values to -1 beside the diagonal and to 1.001 times the number of these entries on it.
 inline sptrsv::csr_matrix<double> read_matrix(const std::string& path, bool laplacian) {
-  auto file = sptrsv::read_matrix_market<double>(path);
+  auto file = sptrsv_common::read_matrix_market<double>(path);
   SPTRSV_EXPECTS(file.rows == file.cols, sptrsv::errc::not_square, "the matrix is not square");
   if (laplacian) {
     common::add_missing_pivots(file);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/command_line/option_types.hpp"
+#include "common/matrix_market/matrix_market.hpp"
 #include "common/systems/poisson.hpp"
 #include "common/systems/seeded_values.hpp"
 #include "common/systems/triangular_system.hpp"
@@ -17,7 +18,6 @@
 #include "incomplete_cholesky.hpp"
 #include "options.hpp"
 #include "sptrsv/error.hpp"
-#include "sptrsv/io/matrix_market.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/options.hpp"
 
@@ -58,7 +58,7 @@ inline problem<double> make_poisson_problem(std::int64_t grid, common::progress_
 
 /// Returns the number of entries that are not on the diagonal.
 template <class Value, class Index>
-std::int64_t entries_beside_diagonal(const sptrsv::coordinate_matrix<Value, Index>& a) {
+std::int64_t entries_beside_diagonal(const sptrsv_common::coordinate_matrix<Value, Index>& a) {
   std::int64_t count = 0;
   for (std::size_t e = 0; e < a.values.size(); ++e) {
     count += a.row_indices[e] != a.column_indices[e] ? 1 : 0;
@@ -98,7 +98,7 @@ void expect_regular(const sptrsv::csr_matrix<Value>& a, const std::string& place
 /// other. Throws sptrsv::error if the file has another number of rows.
 template <class Value>
 std::vector<Value> read_right_hand_sides(const std::string& path, std::int64_t rows) {
-  const auto file = sptrsv::read_matrix_market<Value>(path);
+  const auto file = sptrsv_common::read_matrix_market<Value>(path);
   SPTRSV_EXPECTS(file.rows == rows && file.cols > 0, sptrsv::errc::size_mismatch,
                  path + " has " + std::to_string(file.rows) + " rows and " + std::to_string(file.cols) +
                      " columns, but the system has " + std::to_string(rows) + " rows");
@@ -118,10 +118,10 @@ problem<Value> make_file_problem(const solve_options& chosen, common::progress_l
   const std::string& path = chosen.file;
   const sptrsv::uplo part = chosen.part;
   progress.begin("reading " + path);
-  sptrsv::matrix_market_header header;
-  sptrsv::matrix_market_options options;
+  sptrsv_common::matrix_market_header header;
+  sptrsv_common::matrix_market_options options;
   options.progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); };
-  const auto file = sptrsv::read_matrix_market<Value>(path, &header, options);
+  const auto file = sptrsv_common::read_matrix_market<Value>(path, &header, options);
   progress.begin("forming the triangular system");
   auto system = common::make_triangular_system(file, header, part, false);
   const bool has_no_values = system.seeded;

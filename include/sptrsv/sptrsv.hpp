@@ -17,7 +17,6 @@
 #include "sptrsv/host/structure.hpp"
 #include "sptrsv/incomplete_cholesky.hpp"
 #include "sptrsv/incomplete_lu.hpp"
-#include "sptrsv/io/matrix_market.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/memory/memory_resource_adapter.hpp"

@@ -93,13 +93,13 @@ common::triangular_system<Value> system_in(const common::triangular_system<FileV
 /// Calls `use` with the lower system of a file, in double or in complex<double> as the file.
 template <class Use>
 void with_lower_system(const std::string& path, Use use) {
-  sptrsv::matrix_market_header header = sptrsv::read_matrix_market_header(path);
+  sptrsv_common::matrix_market_header header = sptrsv_common::read_matrix_market_header(path);
   const auto read = [&](auto type) {
     using value = decltype(type);
-    const auto file = sptrsv::read_matrix_market<value>(path, &header);
+    const auto file = sptrsv_common::read_matrix_market<value>(path, &header);
     use(common::make_triangular_system(file, header, sptrsv::uplo::lower));
   };
-  header.field == sptrsv::mm_field::complex ? read(std::complex<double>{}) : read(double{});
+  header.field == sptrsv_common::mm_field::complex ? read(std::complex<double>{}) : read(double{});
 }
 
 /// The test.
@@ -111,7 +111,7 @@ class acceptance {
     std::vector<std::string> files;
     for (const std::string& path : matrix_files(options_.directory)) {
       guarded(path, [&] {
-        if (sptrsv::read_matrix_market_header(path).rows < options_.below_rows) {
+        if (sptrsv_common::read_matrix_market_header(path).rows < options_.below_rows) {
           files.push_back(path);
         }
       });

@@ -14,18 +14,18 @@
 #include <vector>
 
 #include "check.hpp"
-#include "sptrsv/io/matrix_market.hpp"
+#include "common/matrix_market/matrix_market.hpp"
 
 namespace {
 
-using sptrsv::mm_symmetry;
 using sptrsv::fuzz::check;
+using sptrsv_common::mm_symmetry;
 
 /// What the reader returned or threw.
 template <class Value, class Index>
 struct outcome {
-  std::optional<sptrsv::coordinate_matrix<Value, Index>> matrix;
-  sptrsv::matrix_market_header header;
+  std::optional<sptrsv_common::coordinate_matrix<Value, Index>> matrix;
+  sptrsv_common::matrix_market_header header;
   std::string message;               ///< of the exception
   std::optional<std::int64_t> line;  ///< of a parse_error
 };
@@ -35,10 +35,10 @@ template <class Value, class Index>
 outcome<Value, Index> read(const std::string& text, bool expand) {
   outcome<Value, Index> made;
   std::istringstream stream(text);
-  sptrsv::matrix_market_options options;
+  sptrsv_common::matrix_market_options options;
   options.expand_symmetry = expand;
   try {
-    made.matrix = sptrsv::read_matrix_market<Value, Index>(stream, &made.header, options);
+    made.matrix = sptrsv_common::read_matrix_market<Value, Index>(stream, &made.header, options);
   } catch (const sptrsv::parse_error& failure) {
     made.message = failure.what();
     made.line = failure.line();
@@ -58,8 +58,8 @@ bool same_value(const Value& a, const Value& b) {
 }
 
 template <class Value, class Index>
-bool same_matrix(const sptrsv::coordinate_matrix<Value, Index>& a,
-                 const sptrsv::coordinate_matrix<Value, Index>& b) {
+bool same_matrix(const sptrsv_common::coordinate_matrix<Value, Index>& a,
+                 const sptrsv_common::coordinate_matrix<Value, Index>& b) {
   return a.rows == b.rows && a.cols == b.cols && a.row_indices == b.row_indices &&
          a.column_indices == b.column_indices &&
          std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), same_value<Value>);
@@ -88,7 +88,7 @@ void check_consistent(const outcome<Value, Index>& read_matrix, bool expanded) {
 template <class Value, class Index>
 void check_written(const outcome<Value, Index>& first, bool expand) {
   std::ostringstream text;
-  sptrsv::write_matrix_market(text, *first.matrix, first.header.symmetry);
+  sptrsv_common::write_matrix_market(text, *first.matrix, first.header.symmetry);
   const auto again = read<Value, Index>(text.str(), expand);
   check(again.matrix.has_value(), "what the writer writes can be read");
   check(same_matrix(*again.matrix, *first.matrix), "the writer and the reader preserve the matrix");

@@ -2,7 +2,6 @@
 // warnings of a careful user, who includes the headers as those of a project of his own.
 #include <complex>
 #include <cstdint>
-#include <sstream>
 #include <vector>
 
 #include "sptrsv/any/any_policy.hpp"
@@ -89,9 +88,6 @@ struct calls {
     static_cast<void>(sptrsv::structure_of(a));
     static_cast<void>(sptrsv::reordered(a, sptrsv::reverse_cuthill_mckee(a)));
     static_cast<void>(sptrsv::greedy_colouring(a));
-    std::stringstream file;
-    sptrsv::write_matrix_market(file, sptrsv::coordinate_matrix<Value, Index>{1, 1, {0}, {0}, {Value(1)}});
-    static_cast<void>(sptrsv::read_matrix_market<Value, Index>(file));
   }
 };
 

@@ -12,9 +12,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "sptrsv/version.hpp"
-
-namespace sptrsv::SPTRSV_ABI::detail {
+namespace sptrsv_common::detail {
 
 /// Result of parsing a number; overflow: the number is too large for its type.
 enum class number_status { ok, malformed, overflow };
@@ -79,4 +77,4 @@ parsed_number<Real> parse_real(std::string_view word) {
           is_outside && std::isinf(value) ? number_status::overflow : number_status::ok};
 }
 
-}  // namespace sptrsv::SPTRSV_ABI::detail
+}  // namespace sptrsv_common::detail

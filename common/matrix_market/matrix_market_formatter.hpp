@@ -13,17 +13,17 @@
 #include <utility>
 #include <vector>
 
+#include "common/matrix_market/byte_streams.hpp"
+#include "common/matrix_market/matrix_market_types.hpp"
 #include "sptrsv/error.hpp"
-#include "sptrsv/io/detail/byte_streams.hpp"
-#include "sptrsv/io/matrix_market_types.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::SPTRSV_ABI::detail {
+namespace sptrsv_common::detail {
 
 /// Returns whether two values are equal or both are NaN.
 template <class Value>
 bool same_value(const Value& a, const Value& b) {
-  if constexpr (is_complex_v<Value>) {
+  if constexpr (sptrsv::detail::is_complex_v<Value>) {
     return same_value(a.real(), b.real()) && same_value(a.imag(), b.imag());
   } else {
     return a == b || (std::isnan(a) && std::isnan(b));
@@ -74,11 +74,11 @@ class matrix_market_output {
 
 /// Writes a dense matrix as an array file.
 template <class Value>
-void write_matrix_market_array(byte_sink sink, dense_view<const Value> matrix) {
+void write_matrix_market_array(byte_sink sink, sptrsv::dense_view<const Value> matrix) {
   expect_matrix_market_value<Value>();
   matrix_market_output to(std::move(sink));
   to.append("%%MatrixMarket matrix array ");
-  to.append(is_complex_v<Value> ? "complex general\n" : "real general\n");
+  to.append(sptrsv::detail::is_complex_v<Value> ? "complex general\n" : "real general\n");
   to.append(matrix.rows, ' ');
   to.append(matrix.columns, '\n');
   for (std::int64_t column = 0; column < matrix.columns; ++column) {
@@ -123,23 +123,24 @@ class matrix_market_formatter {
     return symmetry_ == mm_symmetry::general || matrix_.row_indices[k] >= matrix_.column_indices[k];
   }
 
-  [[noreturn]] void fail(errc code, std::size_t k, const std::string& what) const {
+  [[noreturn]] void fail(sptrsv::errc code, std::size_t k, const std::string& what) const {
     const std::int64_t row = matrix_.row_indices[k];
     const std::int64_t column = matrix_.column_indices[k];
-    throw error(code, "entry (" + std::to_string(row) + ", " + std::to_string(column) + ") " + what, row);
+    throw sptrsv::error(code, "entry (" + std::to_string(row) + ", " + std::to_string(column) + ") " + what,
+                        row);
   }
 
   void check_entries() const {
     const std::size_t count = matrix_.values.size();
     SPTRSV_EXPECTS(matrix_.row_indices.size() == count && matrix_.column_indices.size() == count,
-                   errc::size_mismatch, "the arrays of indices and values have different sizes");
-    SPTRSV_EXPECTS(matrix_.rows >= 0 && matrix_.cols >= 0, errc::invalid_argument,
+                   sptrsv::errc::size_mismatch, "the arrays of indices and values have different sizes");
+    SPTRSV_EXPECTS(matrix_.rows >= 0 && matrix_.cols >= 0, sptrsv::errc::invalid_argument,
                    "the number of rows or columns is negative");
     for (std::size_t k = 0; k < count; ++k) {
       const std::int64_t row = matrix_.row_indices[k];
       const std::int64_t column = matrix_.column_indices[k];
       if (row < 0 || row >= matrix_.rows || column < 0 || column >= matrix_.cols) {
-        fail(errc::index_out_of_range, k, "is outside the matrix");
+        fail(sptrsv::errc::index_out_of_range, k, "is outside the matrix");
       }
     }
   }
@@ -147,7 +148,7 @@ class matrix_market_formatter {
   // Entries above the diagonal are not written: each must be the mirror of an entry below, which the reader
   // adds.
   void check_symmetry() const {
-    SPTRSV_EXPECTS(matrix_.rows == matrix_.cols, errc::not_square,
+    SPTRSV_EXPECTS(matrix_.rows == matrix_.cols, sptrsv::errc::not_square,
                    "a matrix that is not square cannot be written as symmetric");
     std::vector<std::size_t> below;
     std::vector<std::size_t> above;
@@ -155,7 +156,7 @@ class matrix_market_formatter {
       if (matrix_.row_indices[k] != matrix_.column_indices[k]) {
         (matrix_.row_indices[k] > matrix_.column_indices[k] ? below : above).push_back(k);
       } else if (const char* const fault = diagonal_fault(matrix_.values[k], symmetry_)) {
-        fail(errc::invalid_argument, k, std::string("on the diagonal") + fault);
+        fail(sptrsv::errc::invalid_argument, k, std::string("on the diagonal") + fault);
       }
     }
     if (above.empty()) {
@@ -172,24 +173,24 @@ class matrix_market_formatter {
       const Value& origin = matrix_.values[below[p]];
       if (position(below[p]) != position(above[p]) ||
           !same_value(matrix_.values[above[p]], mirrored(origin, symmetry_))) {
-        fail(errc::invalid_argument, above[p], "is not the mirror of one below the diagonal");
+        fail(sptrsv::errc::invalid_argument, above[p], "is not the mirror of one below the diagonal");
       }
     }
     if (below.size() != above.size()) {
-      fail(errc::invalid_argument, pairs < above.size() ? above[pairs] : below[pairs],
+      fail(sptrsv::errc::invalid_argument, pairs < above.size() ? above[pairs] : below[pairs],
            "has no counterpart across the diagonal");
     }
   }
 
   void write_header(matrix_market_output& to) const {
     // The format has no real hermitian matrices.
-    const bool is_symmetric = symmetry_ == mm_symmetry::hermitian && !is_complex_v<Value>;
+    const bool is_symmetric = symmetry_ == mm_symmetry::hermitian && !sptrsv::detail::is_complex_v<Value>;
     std::int64_t entries = 0;
     for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
       entries += is_stored(k) ? 1 : 0;
     }
     to.append("%%MatrixMarket matrix coordinate ");
-    to.append(is_complex_v<Value> ? "complex " : "real ");
+    to.append(sptrsv::detail::is_complex_v<Value> ? "complex " : "real ");
     to.append(symmetry_names.of(is_symmetric ? mm_symmetry::symmetric : symmetry_));
     to.append("\n");
     to.append(matrix_.rows, ' ');
@@ -201,4 +202,4 @@ class matrix_market_formatter {
   mm_symmetry symmetry_;
 };
 
-}  // namespace sptrsv::SPTRSV_ABI::detail
+}  // namespace sptrsv_common::detail

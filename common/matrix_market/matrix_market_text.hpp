@@ -12,10 +12,10 @@
 #include <string_view>
 #include <utility>
 
+#include "common/matrix_market/byte_streams.hpp"
 #include "sptrsv/error.hpp"
-#include "sptrsv/io/detail/byte_streams.hpp"
 
-namespace sptrsv::SPTRSV_ABI::detail {
+namespace sptrsv_common::detail {
 
 /// Takes the first word off the rest of a line; it is empty if there is none. A '\r' ends a word and is no
 /// blank: it is allowed at the end of a line only.
@@ -71,7 +71,8 @@ class matrix_market_text {
     ++number_;  // also at the end of the text: errors about missing text name this line
     if (line_end == nullptr) {
       if (static_cast<std::size_t>(end_ - next_) == block_bytes) {
-        throw parse_error("the line is longer than " + std::to_string(block_bytes) + " characters", number_);
+        throw sptrsv::parse_error("the line is longer than " + std::to_string(block_bytes) + " characters",
+                                  number_);
       }
       line_end = end_;
     }
@@ -116,10 +117,12 @@ class matrix_market_text {
   [[nodiscard]] std::optional<std::uint64_t> size_hint() const { return source_.size; }
 
   /// Throws `parse_error` for the current line.
-  [[noreturn]] void fail(const std::string& message) const { throw parse_error(message + file(), number_); }
+  [[noreturn]] void fail(const std::string& message) const {
+    throw sptrsv::parse_error(message + file(), number_);
+  }
   /// Throws `error` with errc::unsupported.
   [[noreturn]] void refuse(const std::string& message) const {
-    throw error(errc::unsupported, message + file());
+    throw sptrsv::error(sptrsv::errc::unsupported, message + file());
   }
 
  private:
@@ -150,4 +153,4 @@ class matrix_market_text {
   char line_end_ = '\n';
 };
 
-}  // namespace sptrsv::SPTRSV_ABI::detail
+}  // namespace sptrsv_common::detail

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <utility>
 
-#include "sptrsv/io/detail/matrix_market_text.hpp"
-#include "sptrsv/io/detail/number.hpp"
-#include "sptrsv/io/matrix_market_types.hpp"
+#include "common/matrix_market/matrix_market_text.hpp"
+#include "common/matrix_market/matrix_market_types.hpp"
+#include "common/matrix_market/number.hpp"
 
-namespace sptrsv::SPTRSV_ABI::detail {
+namespace sptrsv_common::detail {
 
 /// Parses the entries.
 template <class Value, class Index>
@@ -62,7 +62,7 @@ class matrix_market_entry_parser {
       text_.refuse("the matrix is " + std::to_string(header_.rows) + " x " + std::to_string(header_.cols) +
                    ", which does not fit the index type of " + std::to_string(limits::digits + 1) + " bits");
     }
-    if (header_.field == mm_field::complex && !is_complex_v<Value>) {
+    if (header_.field == mm_field::complex && !sptrsv::detail::is_complex_v<Value>) {
       text_.refuse("the values of the file are complex and cannot be read into a real type");
     }
   }
@@ -156,7 +156,7 @@ class matrix_market_entry_parser {
       return Value{1};
     }
     const auto real = parse_part(rest);
-    if constexpr (is_complex_v<Value>) {
+    if constexpr (sptrsv::detail::is_complex_v<Value>) {
       if (header_.field == mm_field::complex) {
         return {real, parse_part(rest)};
       }
@@ -190,4 +190,4 @@ class matrix_market_entry_parser {
   coordinate_matrix<Value, Index> matrix_;
 };
 
-}  // namespace sptrsv::SPTRSV_ABI::detail
+}  // namespace sptrsv_common::detail

@@ -24,7 +24,7 @@
 #include <zlib.h>
 #endif
 
-namespace sptrsv::SPTRSV_ABI::detail {
+namespace sptrsv_common::detail {
 
 /// Source of a text.
 struct byte_source {
@@ -37,7 +37,7 @@ struct byte_source {
 
 /// Returns a source that reads from a stream.
 inline byte_source source_of(std::istream& stream) {
-  SPTRSV_EXPECTS(stream.good() && stream.rdbuf() != nullptr, errc::io_error,
+  SPTRSV_EXPECTS(stream.good() && stream.rdbuf() != nullptr, sptrsv::errc::io_error,
                  "the input stream is not readable");
   // Reads from the stream's buffer: the end of the input then throws no exception, whatever the exception
   // mask of the stream.
@@ -46,7 +46,8 @@ inline byte_source source_of(std::istream& stream) {
       const std::streamsize count = stream.rdbuf()->sgetn(to, static_cast<std::streamsize>(capacity));
       return static_cast<std::size_t>(std::max<std::streamsize>(count, 0));
     } catch (const std::ios_base::failure& failure) {
-      throw error(errc::io_error, std::string("reading the input stream failed: ") + failure.what());
+      throw sptrsv::error(sptrsv::errc::io_error,
+                          std::string("reading the input stream failed: ") + failure.what());
     }
   }};
 }
@@ -54,7 +55,7 @@ inline byte_source source_of(std::istream& stream) {
 /// Throws errc::io_error with the text of errno unless a call on a file has succeeded.
 inline void check_file(bool succeeded, const char* doing, const std::string& path) {
   const int code = errno;
-  SPTRSV_EXPECTS(succeeded, errc::io_error,
+  SPTRSV_EXPECTS(succeeded, sptrsv::errc::io_error,
                  std::string(doing) + " '" + path + "' failed: " + std::generic_category().message(code));
 }
 /// Closes a file when it is destroyed.
@@ -95,7 +96,7 @@ class gzip_stream {
   gzip_stream(byte_source compressed, std::string name)
       : compressed_(std::move(compressed)), name_(std::move(name)), input_(std::size_t{1} << 16) {
     constexpr int window_bits_gzip_only = 15 + 16;
-    SPTRSV_EXPECTS(inflateInit2(&zlib_, window_bits_gzip_only) == Z_OK, errc::out_of_memory,
+    SPTRSV_EXPECTS(inflateInit2(&zlib_, window_bits_gzip_only) == Z_OK, sptrsv::errc::out_of_memory,
                    "zlib could not be initialised");
   }
   gzip_stream(const gzip_stream&) = delete;
@@ -106,13 +107,14 @@ class gzip_stream {
     zlib_.next_out = reinterpret_cast<Bytef*>(to);
     zlib_.avail_out = static_cast<uInt>(capacity);
     while (zlib_.avail_out > 0 && (has_input() || !between_members_)) {
-      SPTRSV_EXPECTS(zlib_.avail_in > 0, errc::io_error, name_ + " is cut short: its gzip stream has no end");
+      SPTRSV_EXPECTS(zlib_.avail_in > 0, sptrsv::errc::io_error,
+                     name_ + " is cut short: its gzip stream has no end");
       if (between_members_) {
         inflateReset(&zlib_);
       }
       const int result = inflate(&zlib_, Z_NO_FLUSH);
       SPTRSV_EXPECTS(
-          result == Z_OK || result == Z_STREAM_END, errc::io_error,
+          result == Z_OK || result == Z_STREAM_END, sptrsv::errc::io_error,
           name_ + " is a corrupt gzip stream: " + (zlib_.msg != nullptr ? zlib_.msg : zError(result)));
       between_members_ = result == Z_STREAM_END;
     }
@@ -154,7 +156,7 @@ inline byte_source unpacked(byte_source source, const std::string& name) {
   std::string front(5, '\0');
   front.resize(source.read(front.data(), front.size()));
   for (const archive& other : others) {
-    SPTRSV_EXPECTS(front.substr(0, other.magic.size()) != other.magic, errc::unsupported,
+    SPTRSV_EXPECTS(front.substr(0, other.magic.size()) != other.magic, sptrsv::errc::unsupported,
                    name + " is compressed with " + other.format +
                        ", which is not supported: decompress it with '" + other.command + "' first");
   }
@@ -175,7 +177,8 @@ inline byte_source unpacked(byte_source source, const std::string& name) {
   return {[stream](char* to, std::size_t capacity) { return stream->read(to, capacity); },
           size ? std::optional(*size * 10) : std::nullopt};
 #else
-  throw error(errc::unsupported, name + " is compressed with gzip, which needs a build with zlib");
+  throw sptrsv::error(sptrsv::errc::unsupported,
+                      name + " is compressed with gzip, which needs a build with zlib");
 #endif
 }
 
@@ -188,7 +191,7 @@ struct byte_sink {
 /// Returns a sink that writes to a stream.
 inline byte_sink sink_of(std::ostream& stream) {
   const auto check = [&stream] {
-    SPTRSV_EXPECTS(stream.good(), errc::io_error, "writing to the output stream failed");
+    SPTRSV_EXPECTS(stream.good(), sptrsv::errc::io_error, "writing to the output stream failed");
   };
   return {[&stream, check](std::string_view text) {
             stream.write(text.data(), static_cast<std::streamsize>(text.size()));
@@ -206,7 +209,7 @@ inline byte_sink sink_of(std::ostream& stream) {
 inline byte_sink gzip_sink(const std::string& path) {
   using gzip_owner = std::unique_ptr<gzFile_s, int (*)(gzFile)>;
   const auto check = [path](bool succeeded, const char* doing) {
-    SPTRSV_EXPECTS(succeeded, errc::io_error, std::string(doing) + " '" + path + "' failed");
+    SPTRSV_EXPECTS(succeeded, sptrsv::errc::io_error, std::string(doing) + " '" + path + "' failed");
   };
   const auto file = std::make_shared<gzip_owner>(gzopen(path.c_str(), "wb"), gzclose);
   check(*file != nullptr, "opening");
@@ -227,7 +230,8 @@ inline byte_sink sink_of(const std::string& path) {
 #ifdef SPTRSV_WITH_ZLIB
     return gzip_sink(path);
 #else
-    throw error(errc::unsupported, "writing '" + path + "' with gzip needs a build with zlib");
+    throw sptrsv::error(sptrsv::errc::unsupported,
+                        "writing '" + path + "' with gzip needs a build with zlib");
 #endif
   }
   const auto file = std::make_shared<file_owner>(open_file(path, "wb"));
@@ -237,4 +241,4 @@ inline byte_sink sink_of(const std::string& path) {
           [file, path] { check_file(std::fclose(file->release()) == 0, "closing", path); }};
 }
 
-}  // namespace sptrsv::SPTRSV_ABI::detail
+}  // namespace sptrsv_common::detail

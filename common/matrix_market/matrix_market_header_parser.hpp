@@ -10,12 +10,12 @@
 #include <string>
 #include <string_view>
 
+#include "common/matrix_market/matrix_market_text.hpp"
+#include "common/matrix_market/matrix_market_types.hpp"
+#include "common/matrix_market/number.hpp"
 #include "sptrsv/detail/base/name_table.hpp"
-#include "sptrsv/io/detail/matrix_market_text.hpp"
-#include "sptrsv/io/detail/number.hpp"
-#include "sptrsv/io/matrix_market_types.hpp"
 
-namespace sptrsv::SPTRSV_ABI::detail {
+namespace sptrsv_common::detail {
 
 /// Parses the header.
 class matrix_market_header_parser {
@@ -41,7 +41,8 @@ class matrix_market_header_parser {
   /// Returns the choice that the next word of the banner names. Throws `parse_error` if it is none of
   /// `choices`.
   template <class Choice, std::size_t Count>
-  Choice choose(std::string_view& rest, const std::string& what, const name_table<Choice, Count>& choices) {
+  Choice choose(std::string_view& rest, const std::string& what,
+                const sptrsv::detail::name_table<Choice, Count>& choices) {
     const std::string_view word = take_word(rest);
     Choice chosen{};
     if (choices.find(lower(word), chosen)) {
@@ -76,16 +77,16 @@ class matrix_market_header_parser {
     if (lower(take_word(text)) != "%%matrixmarket") {
       fail_banner(line);
     }
-    constexpr name_table<bool, 2> objects{{{{false, "matrix"}, {true, "vector"}}}};
-    constexpr name_table<mm_format, 1> of_vectors{{{{mm_format::array, "array"}}}};
-    constexpr name_table<mm_format, 2> formats{
+    constexpr sptrsv::detail::name_table<bool, 2> objects{{{{false, "matrix"}, {true, "vector"}}}};
+    constexpr sptrsv::detail::name_table<mm_format, 1> of_vectors{{{{mm_format::array, "array"}}}};
+    constexpr sptrsv::detail::name_table<mm_format, 2> formats{
         {{{mm_format::coordinate, "coordinate"}, {mm_format::array, "array"}}}};
-    constexpr name_table<mm_field, 6> fields{{{{mm_field::real, "real"},
-                                               {mm_field::real, "double"},
-                                               {mm_field::integer, "integer"},
-                                               {mm_field::integer, "unsigned-integer"},
-                                               {mm_field::complex, "complex"},
-                                               {mm_field::pattern, "pattern"}}}};
+    constexpr sptrsv::detail::name_table<mm_field, 6> fields{{{{mm_field::real, "real"},
+                                                               {mm_field::real, "double"},
+                                                               {mm_field::integer, "integer"},
+                                                               {mm_field::integer, "unsigned-integer"},
+                                                               {mm_field::complex, "complex"},
+                                                               {mm_field::pattern, "pattern"}}}};
     is_vector_ = choose(text, "object", objects);
     header_.format = is_vector_ ? choose(text, "format", of_vectors) : choose(text, "format", formats);
     header_.field = choose(text, "field", fields);
@@ -157,4 +158,4 @@ class matrix_market_header_parser {
   bool is_vector_ = false;
 };
 
-}  // namespace sptrsv::SPTRSV_ABI::detail
+}  // namespace sptrsv_common::detail

@@ -1,4 +1,4 @@
-#include "sptrsv/io/matrix_market.hpp"
+#include "common/matrix_market/matrix_market.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,11 +26,11 @@
 namespace {
 
 using namespace std::string_literals;
-using sptrsv::coordinate_matrix;
 using sptrsv::errc;
-using sptrsv::mm_field;
-using sptrsv::mm_format;
-using sptrsv::mm_symmetry;
+using sptrsv_common::coordinate_matrix;
+using sptrsv_common::mm_field;
+using sptrsv_common::mm_format;
+using sptrsv_common::mm_symmetry;
 
 const std::string real_general = "%%MatrixMarket matrix coordinate real general\n";
 const std::string real_symmetric = "%%MatrixMarket matrix coordinate real symmetric\n";
@@ -38,17 +38,17 @@ const std::string pattern_general = "%%MatrixMarket matrix coordinate pattern ge
 
 template <class Value = double, class Index = std::int32_t>
 coordinate_matrix<Value, Index> read_text(const std::string& text,
-                                          sptrsv::matrix_market_header* header = nullptr,
-                                          const sptrsv::matrix_market_options& options = {}) {
+                                          sptrsv_common::matrix_market_header* header = nullptr,
+                                          const sptrsv_common::matrix_market_options& options = {}) {
   std::istringstream stream(text);
-  return sptrsv::read_matrix_market<Value, Index>(stream, header, options);
+  return sptrsv_common::read_matrix_market<Value, Index>(stream, header, options);
 }
 
 template <class Value, class Index>
 std::string write_text(const coordinate_matrix<Value, Index>& matrix,
                        mm_symmetry symmetry = mm_symmetry::general) {
   std::ostringstream stream;
-  sptrsv::write_matrix_market(stream, matrix, symmetry);
+  sptrsv_common::write_matrix_market(stream, matrix, symmetry);
   return stream.str();
 }
 
@@ -97,10 +97,10 @@ class temporary_file {
 
 template <class Real>
 void expect_parsed_as(const std::string& text, Real expected) {
-  const auto number = sptrsv::detail::parse_real<Real>(text);
-  ASSERT_NE(number.status, sptrsv::detail::number_status::malformed) << text;
+  const auto number = sptrsv_common::detail::parse_real<Real>(text);
+  ASSERT_NE(number.status, sptrsv_common::detail::number_status::malformed) << text;
   EXPECT_EQ(std::memcmp(&number.value, &expected, sizeof(Real)), 0) << text << " " << number.value;
-  EXPECT_EQ(number.status == sptrsv::detail::number_status::overflow, std::isinf(expected)) << text;
+  EXPECT_EQ(number.status == sptrsv_common::detail::number_status::overflow, std::isinf(expected)) << text;
 }
 
 void expect_parsed_as_c_does(const std::string& text) {
@@ -189,7 +189,8 @@ TEST(MatrixMarketNumber, ReadsFortranExponents) {
 TEST(MatrixMarketNumber, RefusesWhatIsNoNumber) {
   for (const char* text : {"",    "+",   "-",   ".", "-.", "e5", ".e5",   "1e", "1e+", "1d-",
                            "+-1", "--1", "-+1", "x", "i",  "na", "+-inf", " 1", "1 ",  "1d1d1"}) {
-    EXPECT_EQ(sptrsv::detail::parse_real<double>(text).status, sptrsv::detail::number_status::malformed)
+    EXPECT_EQ(sptrsv_common::detail::parse_real<double>(text).status,
+              sptrsv_common::detail::number_status::malformed)
         << text;
   }
 }
@@ -230,7 +231,7 @@ void expect_parse_errors(const std::vector<malformed_text>& cases) {
 }
 
 TEST(MatrixMarketReader, ReadsARealGeneralFile) {
-  sptrsv::matrix_market_header header;
+  sptrsv_common::matrix_market_header header;
   const auto matrix = read_text(real_general + "% a comment\n3 4 3\n1 1 1.5\n3 4 -2e3\n2 1 7\n", &header);
   EXPECT_EQ(matrix.rows, 3);
   EXPECT_EQ(matrix.cols, 4);
@@ -278,7 +279,7 @@ TEST(MatrixMarketReader, CountsLinesThatEndInCr) {
 }
 
 TEST(MatrixMarketReader, ReadsArrayFilesByColumns) {
-  sptrsv::matrix_market_header header;
+  sptrsv_common::matrix_market_header header;
   const auto matrix =
       read_text("%%MatrixMarket matrix array real general\n%\n2 3\n1\n2\n\n0\n-4e1\n% x\n5\n6\n", &header);
   EXPECT_EQ(matrix.rows, 2);
@@ -323,7 +324,7 @@ TEST(MatrixMarketReader, NamesWhatTheInputIsInstead) {
     const temporary_file file(".mtx");
     file.assign(text);
     try {
-      sptrsv::read_matrix_market<double>(file.path());
+      sptrsv_common::read_matrix_market<double>(file.path());
     } catch (const sptrsv::error& failure) {
       EXPECT_NE(std::string(failure.what()).find(file.path()), std::string::npos) << failure.what();
       return failure.what();
@@ -377,7 +378,7 @@ TEST(MatrixMarketReader, MirrorsEntriesDirectlyAfterTheirOrigin) {
     EXPECT_EQ(full.row_indices, (std::vector<std::int32_t>{1, 0, 1}));
     EXPECT_EQ(full.column_indices, (std::vector<std::int32_t>{0, 1, 1}));
     EXPECT_EQ(full.values, (std::vector<double>{3, upper, 0}));
-    sptrsv::matrix_market_options stored;
+    sptrsv_common::matrix_market_options stored;
     stored.expand_symmetry = false;
     EXPECT_EQ(read_text(text, nullptr, stored).values, (std::vector<double>{3, 0}));
   }
@@ -412,7 +413,7 @@ TEST(MatrixMarketReader, ReadsTextOfManyBlocks) {
     matrix.values.push_back(std::ldexp(static_cast<double>(random()), -70));
   }
   const std::string text = write_text(matrix);
-  ASSERT_GT(text.size(), 5 * sptrsv::detail::matrix_market_text::block_bytes);
+  ASSERT_GT(text.size(), 5 * sptrsv_common::detail::matrix_market_text::block_bytes);
   const auto copy = read_text<double, std::int64_t>(text);
   EXPECT_EQ(copy.row_indices, matrix.row_indices);
   EXPECT_EQ(copy.column_indices, matrix.column_indices);
@@ -435,7 +436,7 @@ TEST(MatrixMarketReader, CountsLinesAcrossBlocks) {
 }
 
 TEST(MatrixMarketReader, BoundsTheLengthOfALine) {
-  constexpr std::size_t limit = sptrsv::detail::matrix_market_text::block_bytes;
+  constexpr std::size_t limit = sptrsv_common::detail::matrix_market_text::block_bytes;
   const auto with_comment = [](std::size_t length) {
     return real_general + std::string(length, '%') + "\n1 1 1\n1 1 4\n";
   };
@@ -473,7 +474,7 @@ TEST(MatrixMarketReader, ReadsStreamsThatDribbleAndStreamsThatThrow) {
   dribbling_buffer buffer(real_general + "2 2 2\n1 1 123456789\n2 2 0.5\n");
   std::istream stream(&buffer);
   stream.exceptions(std::ios::failbit | std::ios::badbit | std::ios::eofbit);
-  EXPECT_EQ(sptrsv::read_matrix_market<double>(stream).values, (std::vector<double>{123456789, 0.5}));
+  EXPECT_EQ(sptrsv_common::read_matrix_market<double>(stream).values, (std::vector<double>{123456789, 0.5}));
 }
 
 TEST(MatrixMarketReader, DoesNotTrustTheSizeLine) {
@@ -483,14 +484,14 @@ TEST(MatrixMarketReader, DoesNotTrustTheSizeLine) {
   EXPECT_EQ(code_of([&] { read(text); }), errc::parse_error);
   const temporary_file file(".mtx");
   file.assign(text);
-  EXPECT_EQ(code_of([&] { sptrsv::read_matrix_market<double, std::int64_t>(file.path()); }),
+  EXPECT_EQ(code_of([&] { sptrsv_common::read_matrix_market<double, std::int64_t>(file.path()); }),
             errc::parse_error);
 }
 
 TEST(MatrixMarketReader, ReservesNoMoreThanTheFileCanHold) {
   const temporary_file file(".mtx");
   file.assign(pattern_general + "9 9 3\n1 1\n2 2\n9 9\n");
-  EXPECT_EQ(sptrsv::read_matrix_market<double>(file.path()).values.capacity(), 3U);
+  EXPECT_EQ(sptrsv_common::read_matrix_market<double>(file.path()).values.capacity(), 3U);
 }
 
 TEST(MatrixMarketReader, ReportsProgress) {
@@ -499,7 +500,7 @@ TEST(MatrixMarketReader, ReportsProgress) {
     text += "9 9\n";
   }
   std::vector<std::int64_t> reports;
-  sptrsv::matrix_market_options options;
+  sptrsv_common::matrix_market_options options;
   options.progress = [&](std::int64_t done, std::int64_t total) {
     EXPECT_EQ(total, 300000);
     reports.push_back(done);
@@ -516,8 +517,8 @@ TEST(MatrixMarketReader, ReadsTheHeaderAlone) {
   std::istringstream stream(text);
   const temporary_file file(".mtx");
   file.assign(text);
-  for (const auto& header :
-       {sptrsv::read_matrix_market_header(stream), sptrsv::read_matrix_market_header(file.path())}) {
+  for (const auto& header : {sptrsv_common::read_matrix_market_header(stream),
+                             sptrsv_common::read_matrix_market_header(file.path())}) {
     EXPECT_EQ(header.field, mm_field::complex);
     EXPECT_EQ(header.symmetry, mm_symmetry::hermitian);
     EXPECT_EQ(header.rows, 5'000'000'000);
@@ -529,7 +530,7 @@ TEST(MatrixMarketReader, NamesTheFileAndTheLine) {
   const temporary_file file(".mtx");
   file.assign(real_general + "1 1 1\n1 1 x\n");
   try {
-    sptrsv::read_matrix_market<double>(file.path());
+    sptrsv_common::read_matrix_market<double>(file.path());
     FAIL();
   } catch (const sptrsv::parse_error& failure) {
     EXPECT_EQ(failure.what(), "line 3: value 'x' is not a number (in '" + file.path() + "')");
@@ -537,12 +538,12 @@ TEST(MatrixMarketReader, NamesTheFileAndTheLine) {
 }
 
 TEST(MatrixMarketReader, SaysWhenTheInputCannotBeRead) {
-  EXPECT_EQ(code_of([] { sptrsv::read_matrix_market<double>(testing::TempDir() + "no/such/file"); }),
+  EXPECT_EQ(code_of([] { sptrsv_common::read_matrix_market<double>(testing::TempDir() + "no/such/file"); }),
             errc::io_error);
-  EXPECT_EQ(code_of([] { sptrsv::read_matrix_market<double>(testing::TempDir()); }), errc::io_error);
+  EXPECT_EQ(code_of([] { sptrsv_common::read_matrix_market<double>(testing::TempDir()); }), errc::io_error);
   std::ifstream closed;
   closed.setstate(std::ios::failbit);
-  EXPECT_EQ(code_of([&] { sptrsv::read_matrix_market<double>(closed); }), errc::io_error);
+  EXPECT_EQ(code_of([&] { sptrsv_common::read_matrix_market<double>(closed); }), errc::io_error);
 }
 
 // ---- malformed text
@@ -726,7 +727,7 @@ class MatrixMarketRoundTrip : public testing::Test {
       }
       append(matrix, row, column, value);
       if (symmetry != mm_symmetry::general && row != column) {
-        append(matrix, column, row, sptrsv::detail::mirrored(value, symmetry));
+        append(matrix, column, row, sptrsv_common::detail::mirrored(value, symmetry));
       }
     }
     return matrix;
@@ -760,7 +761,7 @@ TYPED_TEST(MatrixMarketRoundTrip, IsExactForEverySymmetry) {
     const auto matrix = TestFixture::random_matrix(symmetry);
     const std::string text = write_text(matrix, symmetry);
     this->expect_same(read_text<Value, Index>(text), matrix);
-    sptrsv::matrix_market_options stored;
+    sptrsv_common::matrix_market_options stored;
     stored.expand_symmetry = false;
     const auto lower = read_text<Value, Index>(text, nullptr, stored);
     EXPECT_EQ(write_text(lower, symmetry), text);
@@ -772,8 +773,8 @@ TYPED_TEST(MatrixMarketRoundTrip, IsExactForFiles) {
   using Index = typename TestFixture::index_type;
   const auto matrix = TestFixture::random_matrix(mm_symmetry::general);
   const temporary_file file(".mtx");
-  sptrsv::write_matrix_market(file.path(), matrix);
-  this->expect_same(sptrsv::read_matrix_market<Value, Index>(file.path()), matrix);
+  sptrsv_common::write_matrix_market(file.path(), matrix);
+  this->expect_same(sptrsv_common::read_matrix_market<Value, Index>(file.path()), matrix);
 }
 
 coordinate_matrix<double> small_matrix() { return {2, 2, {0, 1, 1, 0}, {0, 1, 0, 1}, {1, 2.5, -3, -3}}; }
@@ -813,17 +814,18 @@ TEST(MatrixMarketWriter, WritesShortText) {
 TEST(MatrixMarketWriter, WritesVectorsAsArrayFiles) {
   const std::vector<double> columns{1, 2.5, -3, 4};
   std::ostringstream stream;
-  sptrsv::write_matrix_market(stream, sptrsv::dense_view<const double>(columns));
+  sptrsv_common::write_matrix_market(stream, sptrsv::dense_view<const double>(columns));
   EXPECT_EQ(stream.str(), "%%MatrixMarket matrix array real general\n4 1\n1\n2.5\n-3\n4\n");
   stream.str("");
-  sptrsv::write_matrix_market(stream, sptrsv::dense_view<const double>::row_major(columns.data(), 2, 2, 2));
+  sptrsv_common::write_matrix_market(stream,
+                                     sptrsv::dense_view<const double>::row_major(columns.data(), 2, 2, 2));
   EXPECT_EQ(stream.str(), "%%MatrixMarket matrix array real general\n2 2\n1\n-3\n2.5\n4\n");
 
   const std::vector<std::complex<float>> values{{1, -2}, {0.1F, 0}};
   const temporary_file file(".mtx");
-  sptrsv::write_matrix_market(file.path(), sptrsv::dense_view<const std::complex<float>>(values));
+  sptrsv_common::write_matrix_market(file.path(), sptrsv::dense_view<const std::complex<float>>(values));
   EXPECT_EQ(file.bytes(), "%%MatrixMarket matrix array complex general\n2 1\n1 -2\n0.1 0\n");
-  EXPECT_EQ(sptrsv::read_matrix_market<std::complex<float>>(file.path()).values, values);
+  EXPECT_EQ(sptrsv_common::read_matrix_market<std::complex<float>>(file.path()).values, values);
 }
 
 TEST(MatrixMarketWriter, DoesNotUseTheLocale) {
@@ -835,9 +837,9 @@ TEST(MatrixMarketWriter, DoesNotUseTheLocale) {
   std::stringstream stream;
   stream.imbue(std::locale(std::locale::classic(), new comma));
   const coordinate_matrix<double> matrix{4000, 4000, {3999}, {1234}, {1234567.5}};
-  sptrsv::write_matrix_market(stream, matrix);
+  sptrsv_common::write_matrix_market(stream, matrix);
   EXPECT_EQ(stream.str(), real_general + "4000 4000 1\n4000 1235 1234567.5\n");
-  EXPECT_EQ(sptrsv::read_matrix_market<double>(stream).values, matrix.values);
+  EXPECT_EQ(sptrsv_common::read_matrix_market<double>(stream).values, matrix.values);
 }
 
 TEST(MatrixMarketWriter, RefusesWhatHasNotTheSymmetry) {
@@ -872,13 +874,16 @@ TEST(MatrixMarketWriter, RefusesInvalidMatrices) {
 }
 
 TEST(MatrixMarketWriter, SaysWhenTheOutputCannotBeWritten) {
-  EXPECT_EQ(code_of([] { sptrsv::write_matrix_market(testing::TempDir() + "no/such/file", small_matrix()); }),
+  EXPECT_EQ(code_of([] {
+              sptrsv_common::write_matrix_market(testing::TempDir() + "no/such/file", small_matrix());
+            }),
             errc::io_error);
   std::ostringstream broken;
   broken.setstate(std::ios::badbit);
-  EXPECT_EQ(code_of([&] { sptrsv::write_matrix_market(broken, small_matrix()); }), errc::io_error);
+  EXPECT_EQ(code_of([&] { sptrsv_common::write_matrix_market(broken, small_matrix()); }), errc::io_error);
   if (std::filesystem::exists("/dev/full")) {
-    EXPECT_EQ(code_of([] { sptrsv::write_matrix_market("/dev/full"s, small_matrix()); }), errc::io_error);
+    EXPECT_EQ(code_of([] { sptrsv_common::write_matrix_market("/dev/full"s, small_matrix()); }),
+              errc::io_error);
   }
 }
 
@@ -896,19 +901,19 @@ std::string gzip(const std::string& text) {
 
 TEST(MatrixMarketGzip, WritesByNameAndReadsByContent) {
   const temporary_file packed(".mtx.gz");
-  sptrsv::write_matrix_market(packed.path(), small_matrix());
+  sptrsv_common::write_matrix_market(packed.path(), small_matrix());
   EXPECT_EQ(packed.bytes().substr(0, 2), "\x1f\x8b");
-  EXPECT_EQ(sptrsv::read_matrix_market<double>(packed.path()).values, small_matrix().values);
+  EXPECT_EQ(sptrsv_common::read_matrix_market<double>(packed.path()).values, small_matrix().values);
 
   const temporary_file plain_name(".mtx");
   plain_name.assign(packed.bytes());
-  EXPECT_EQ(sptrsv::read_matrix_market<double>(plain_name.path()).values, small_matrix().values);
-  EXPECT_EQ(sptrsv::read_matrix_market_header(plain_name.path()).entries, 4);
+  EXPECT_EQ(sptrsv_common::read_matrix_market<double>(plain_name.path()).values, small_matrix().values);
+  EXPECT_EQ(sptrsv_common::read_matrix_market_header(plain_name.path()).entries, 4);
   EXPECT_EQ(read_text(packed.bytes()).values, small_matrix().values);
 
   const temporary_file plain_text("_plain.gz");
   plain_text.assign(write_text(small_matrix()));
-  EXPECT_EQ(sptrsv::read_matrix_market<double>(plain_text.path()).values, small_matrix().values);
+  EXPECT_EQ(sptrsv_common::read_matrix_market<double>(plain_text.path()).values, small_matrix().values);
 }
 
 TEST(MatrixMarketGzip, ReadsLargeFilesOfSeveralMembers) {
@@ -920,7 +925,7 @@ TEST(MatrixMarketGzip, ReadsLargeFilesOfSeveralMembers) {
     matrix.values.push_back(std::sqrt(k));
   }
   const std::string text = write_text(matrix);
-  ASSERT_GT(text.size(), 4 * sptrsv::detail::matrix_market_text::block_bytes);
+  ASSERT_GT(text.size(), 4 * sptrsv_common::detail::matrix_market_text::block_bytes);
   const std::size_t cut = text.size() / 3;
   const auto copy = read_text(gzip(text.substr(0, cut)) + gzip("") + gzip(text.substr(cut)));
   EXPECT_EQ(copy.row_indices, matrix.row_indices);
@@ -949,7 +954,7 @@ TEST(MatrixMarketGzip, NamesTheDamagedFile) {
   for (const std::string& bytes : {packed.substr(0, packed.size() / 2), packed + "x", wrong_method}) {
     file.assign(bytes);
     try {
-      sptrsv::read_matrix_market<double>(file.path());
+      sptrsv_common::read_matrix_market<double>(file.path());
       FAIL();
     } catch (const sptrsv::error& failure) {
       EXPECT_NE(std::string(failure.what()).find(file.path()), std::string::npos) << failure.what();
@@ -958,15 +963,16 @@ TEST(MatrixMarketGzip, NamesTheDamagedFile) {
 }
 
 TEST(MatrixMarketGzip, SaysWhenTheOutputCannotBeWritten) {
-  EXPECT_EQ(code_of([] { sptrsv::write_matrix_market(testing::TempDir() + "no/such.gz", small_matrix()); }),
-            errc::io_error);
+  EXPECT_EQ(
+      code_of([] { sptrsv_common::write_matrix_market(testing::TempDir() + "no/such.gz", small_matrix()); }),
+      errc::io_error);
 }
 
 #else
 
 TEST(MatrixMarketGzip, IsRefusedWithoutZlib) {
   EXPECT_EQ(code_of([] { read_text("\x1f\x8b\x08"); }), errc::unsupported);
-  EXPECT_EQ(code_of([] { sptrsv::write_matrix_market(testing::TempDir() + "a.gz", small_matrix()); }),
+  EXPECT_EQ(code_of([] { sptrsv_common::write_matrix_market(testing::TempDir() + "a.gz", small_matrix()); }),
             errc::unsupported);
   EXPECT_FALSE(std::filesystem::exists(testing::TempDir() + "a.gz"));
 }

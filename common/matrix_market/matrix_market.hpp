@@ -9,16 +9,16 @@
 #include <istream>
 #include <string>
 
+#include "common/matrix_market/byte_streams.hpp"
+#include "common/matrix_market/matrix_market_entry_parser.hpp"
+#include "common/matrix_market/matrix_market_formatter.hpp"
+#include "common/matrix_market/matrix_market_header_parser.hpp"
+#include "common/matrix_market/matrix_market_text.hpp"
+#include "common/matrix_market/matrix_market_types.hpp"
 #include "sptrsv/error.hpp"
-#include "sptrsv/io/detail/byte_streams.hpp"
-#include "sptrsv/io/detail/matrix_market_entry_parser.hpp"
-#include "sptrsv/io/detail/matrix_market_formatter.hpp"
-#include "sptrsv/io/detail/matrix_market_header_parser.hpp"
-#include "sptrsv/io/detail/matrix_market_text.hpp"
-#include "sptrsv/io/matrix_market_types.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::SPTRSV_ABI {
+namespace sptrsv_common {
 
 namespace detail {
 
@@ -96,8 +96,8 @@ void write_matrix_market(Output&& output, const coordinate_matrix<Value, Index>&
 /// Writes a dense matrix in host memory, or a vector, as an array file; otherwise as the overload for sparse
 /// matrices. Throws `error` with errc::io_error if writing fails.
 template <class Output, class Value>
-void write_matrix_market(Output&& output, dense_view<const Value> matrix) {
+void write_matrix_market(Output&& output, sptrsv::dense_view<const Value> matrix) {
   detail::write_matrix_market_array(detail::sink_of(output), matrix);
 }
 
-}  // namespace sptrsv::SPTRSV_ABI
+}  // namespace sptrsv_common

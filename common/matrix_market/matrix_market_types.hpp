@@ -11,7 +11,7 @@
 #include "sptrsv/detail/base/name_table.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::SPTRSV_ABI {
+namespace sptrsv_common {
 
 /// The format of a Matrix Market file.
 enum class mm_format {
@@ -72,10 +72,11 @@ struct matrix_market_options {
 namespace detail {
 
 /// The names of the symmetries in a file.
-inline constexpr name_table<mm_symmetry, 4> symmetry_names{{{{mm_symmetry::general, "general"},
-                                                             {mm_symmetry::symmetric, "symmetric"},
-                                                             {mm_symmetry::skew_symmetric, "skew-symmetric"},
-                                                             {mm_symmetry::hermitian, "hermitian"}}}};
+inline constexpr sptrsv::detail::name_table<mm_symmetry, 4> symmetry_names{
+    {{{mm_symmetry::general, "general"},
+      {mm_symmetry::symmetric, "symmetric"},
+      {mm_symmetry::skew_symmetric, "skew-symmetric"},
+      {mm_symmetry::hermitian, "hermitian"}}}};
 
 /// Refuses types of values that the reader and the writer do not support.
 template <class Value>
@@ -91,7 +92,7 @@ Value mirrored(const Value& value, mm_symmetry symmetry) {
   if (symmetry == mm_symmetry::skew_symmetric) {
     return -value;
   }
-  if constexpr (is_complex_v<Value>) {
+  if constexpr (sptrsv::detail::is_complex_v<Value>) {
     return symmetry == mm_symmetry::hermitian ? std::conj(value) : value;
   } else {
     return value;
@@ -110,4 +111,4 @@ const char* diagonal_fault(const Value& value, mm_symmetry symmetry) {
 }
 
 }  // namespace detail
-}  // namespace sptrsv::SPTRSV_ABI
+}  // namespace sptrsv_common
