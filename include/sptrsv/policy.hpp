@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All policies except cusparse, which needs the library of that name (sptrsv/policy/cusparse.hpp).
+// All policies.
 #pragma once
 
 #include "sptrsv/policy/automatic.hpp"

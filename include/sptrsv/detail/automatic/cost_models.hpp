@@ -30,7 +30,6 @@ template <class Tuning>
 struct basic_sync_free_thread;
 template <class Tuning>
 struct basic_sync_free_warp;
-struct cusparse;
 
 }  // namespace sptrsv::SPTRSV_ABI::policy
 
@@ -51,7 +50,6 @@ inline constexpr linear_cost self_scheduled[]{{0, 888, 23.4, 0.00751, 1.72}};
 inline constexpr linear_cost sync_free_fused[]{{2.42e+03, 707, 4.08, 0.000941, 6.21}};
 inline constexpr linear_cost sync_free_thread[]{{538, 718, 2.4, 0.00084, 207}};
 inline constexpr linear_cost sync_free_warp[]{{2.32e+03, 525, 3.48, 0.00587, 4.28}};
-inline constexpr linear_cost cusparse[]{{217, 1.37e+03, 4.94, 0.00126, 19.9}};
 inline constexpr linear_cost recursive_block[]{{4.53e+03, 642, 7.98, 0.000953, 7.56}};
 
 }  // namespace costs
@@ -122,16 +120,6 @@ struct cost_model<policy::basic_supernodal<Tuning>> {
                          (static_cast<double>(s.entries) + 3 * static_cast<double>(s.rows));
     const double one = (s.levels == s.rows ? hand_off_in_path : hand_off) * supernodes + byte * bytes;
     return launch + one * (1 + static_cast<double>(s.rhs - 1) / pack);
-  }
-};
-
-template <>
-struct cost_model<policy::cusparse> {
-  template <class Policy>
-  static double nanoseconds(const Policy& chosen, const system_profile& system) {
-    return system.offset_bytes == system.index_bytes  // cuSPARSE refuses other systems
-               ? linear_cost_model<detail::costs::cusparse>::nanoseconds(chosen, system)
-               : std::numeric_limits<double>::infinity();
   }
 };
 
