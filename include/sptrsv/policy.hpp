@@ -3,13 +3,11 @@
 #pragma once
 
 #include "sptrsv/policy/automatic.hpp"
-#include "sptrsv/policy/column_block.hpp"
+#include "sptrsv/policy/block.hpp"
 #include "sptrsv/policy/dataflow.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/policy/host_serial.hpp"
 #include "sptrsv/policy/level_set.hpp"
-#include "sptrsv/policy/recursive_block.hpp"
-#include "sptrsv/policy/row_block.hpp"
 #include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/policy/self_scheduled.hpp"
 #include "sptrsv/policy/supernodal.hpp"

@@ -429,8 +429,8 @@ TEST(CostModel, PrefersNothingToWhatItCannotTellOrWillBeRefused) {
   EXPECT_EQ(predicted_nanoseconds(policy::sync_free_warp{policy::row_order::natural}, system), never);
   EXPECT_LT(predicted_nanoseconds(policy::sync_free_warp{}, system), never);
   EXPECT_LT(predicted_nanoseconds(policy::recursive_block{}, system), never);
-  EXPECT_EQ(predicted_nanoseconds(policy::recursive_block{0}, system), never);
-  EXPECT_EQ(predicted_nanoseconds(policy::recursive_block{-1, {policy::block_selector::paper}}, system),
+  EXPECT_EQ(predicted_nanoseconds(policy::recursive_block{1}, system), never);
+  EXPECT_EQ(predicted_nanoseconds(policy::recursive_block{0, {policy::block_selector::paper}}, system),
             never);
   EXPECT_EQ(predicted_nanoseconds(sptrsv_common::cusparse::policy{}, system), never);
   system.offset_bytes = 4;

@@ -5,7 +5,7 @@ can solve or multiply it. A threshold tree chooses a kernel for each block; its 
 of the chosen kernel over that of the fastest kernel. The command tries all combinations of round thresholds and takes
 the one with the least loss. It prints
 
-  - the constants as they stand in include/sptrsv/policy/block_tuning.hpp,
+  - the constants as they stand in include/sptrsv/policy/block.hpp,
   - their loss, their loss on systems that were held out of the fit (each system in turn), the loss of the present
     constants and of the paper's decision tree (Lu, Niu, Liu 2020, Algorithm 7),
   - which kernel is the fastest by two properties of a block, like the heat maps of the paper's Figure 5, which

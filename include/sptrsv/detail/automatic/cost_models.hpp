@@ -10,16 +10,17 @@
 #include <limits>
 
 #include "sptrsv/cost_model.hpp"
+#include "sptrsv/policy/block_cut.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
 namespace sptrsv::SPTRSV_ABI::policy {
 
+template <block_cut Cut, class Tuning>
+struct basic_block;
 template <class Tuning>
 struct basic_dataflow;
 template <class Tuning>
 struct basic_level_set;
-template <class Tuning>
-struct basic_recursive_block;
 template <class Tuning>
 struct basic_self_scheduled;
 template <class Tuning>
@@ -75,11 +76,11 @@ struct cost_model<policy::basic_level_set<Tuning>> : linear_cost_model<detail::c
 /// The model of recursive_block with its own choice of the number of blocks and of the kernels, as it was
 /// measured. Other forms are never preferred.
 template <class Tuning>
-struct cost_model<policy::basic_recursive_block<Tuning>> {
+struct cost_model<policy::basic_block<policy::block_cut::recursive, Tuning>> {
   template <class Policy>
   static double nanoseconds(const Policy& chosen, const system_profile& system) {
     using kernels = decltype(chosen.kernels);
-    const bool was_measured = chosen.depth < 0 && chosen.kernels.selector == kernels{}.selector &&
+    const bool was_measured = chosen.blocks == 0 && chosen.kernels.selector == kernels{}.selector &&
                               chosen.kernels.triangle == kernels{}.triangle &&
                               chosen.kernels.square == kernels{}.square;
     return was_measured ? linear_cost_model<detail::costs::recursive_block>::nanoseconds(chosen, system)

@@ -69,10 +69,10 @@ class system_builder {
 
   /// Builds the system of `t`, which is in the order of substitution and has at least one row. `blocks` is at
   /// most the number of rows, and a power of two if the cut is recursive.
-  block_system<Index, Offset> build(const device_triangle<Index, Offset>& t, scheme cut,
+  block_system<Index, Offset> build(const device_triangle<Index, Offset>& t, policy::block_cut cut,
                                     std::int64_t blocks) const {
     std::vector<std::vector<std::int64_t>> passes;
-    for (std::int64_t b = cut == scheme::recursive ? 2 : blocks; b <= blocks && b > 1; b *= 2) {
+    for (std::int64_t b = cut == policy::block_cut::recursive ? 2 : blocks; b <= blocks && b > 1; b *= 2) {
       passes.push_back(even_bounds(t.size, b));
     }
     const std::vector<std::int64_t> bounds = even_bounds(t.size, blocks);

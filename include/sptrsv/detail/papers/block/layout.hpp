@@ -17,7 +17,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/policy/block_tuning.hpp"
+#include "sptrsv/policy/block.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
 
@@ -135,14 +135,6 @@ int shared_row_lanes(policy::block_selector selector, double entries) {
   return wanted >= 32 ? 32 : std::max(2, simt::ceil_power_of_two(static_cast<int>(wanted)));
 }
 
-/// The three algorithms.
-enum class scheme : std::uint8_t {
-  columns,  ///< below each triangle one rectangle with all rows, used once the triangle is solved
-  /// Left of each triangle one rectangle with all columns, used before the triangle is solved.
-  rows,
-  recursive  ///< triangle, square, triangle; both triangles are cut in the same way
-};
-
 /// One of the 2 * blocks - 1 parts. Rows and columns are solve indices.
 struct part {
   bool is_triangle;
@@ -174,12 +166,12 @@ struct part {
 SPTRSV_HOST_DEVICE std::int64_t side_of_square(std::int64_t block) { return block & -block; }
 
 /// Returns the part of the entries in block row `row` and block column `column` <= `row`.
-SPTRSV_HOST_DEVICE std::int64_t part_of(scheme cut, std::int64_t row, std::int64_t column) {
+SPTRSV_HOST_DEVICE std::int64_t part_of(policy::block_cut cut, std::int64_t row, std::int64_t column) {
   if (row == column) {
     return 2 * row;
   }
-  if (cut != scheme::recursive) {
-    return cut == scheme::columns ? 2 * column + 1 : 2 * row - 1;
+  if (cut != policy::block_cut::recursive) {
+    return cut == policy::block_cut::columns ? 2 * column + 1 : 2 * row - 1;
   }
   // Find the largest square whose rows include block row `row` and whose rows begin after block column
   // `column`.
@@ -200,17 +192,17 @@ inline std::vector<std::int64_t> even_bounds(std::int64_t size, std::int64_t blo
   return bounds;
 }
 
-/// Returns the parts in the order of execution. If the scheme is recursive, `bounds` must describe a power of
+/// Returns the parts in the order of execution. If the cut is recursive, `bounds` must describe a power of
 /// two of blocks.
-inline std::vector<part> parts_of(scheme cut, const std::vector<std::int64_t>& bounds) {
+inline std::vector<part> parts_of(policy::block_cut cut, const std::vector<std::int64_t>& bounds) {
   const auto blocks = static_cast<std::int64_t>(bounds.size()) - 1;
   const auto bound = [&](std::int64_t block) { return bounds[at(block)]; };
   std::vector<part> parts;
   for (std::int64_t i = 0; i < blocks; ++i) {
     if (i > 0) {
-      const std::int64_t side = cut == scheme::recursive ? side_of_square(i) : 1;
-      const std::int64_t end = cut == scheme::columns ? blocks : i + side;
-      const std::int64_t begin = cut == scheme::rows ? 0 : i - side;
+      const std::int64_t side = cut == policy::block_cut::recursive ? side_of_square(i) : 1;
+      const std::int64_t end = cut == policy::block_cut::columns ? blocks : i + side;
+      const std::int64_t begin = cut == policy::block_cut::rows ? 0 : i - side;
       parts.push_back({false, bound(i), bound(end), bound(begin), bound(i)});
     }
     parts.push_back({true, bound(i), bound(i + 1), bound(i), bound(i + 1)});
