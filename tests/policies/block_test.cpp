@@ -103,7 +103,7 @@ TEST(BlockKernels, ThePapersTreeHasThePapersThresholds) {
   EXPECT_EQ(triangle(3, 20000), triangle_kernel::sync_free);
   EXPECT_EQ(triangle(3, 20001), triangle_kernel::serial);
   const auto square = [](std::int64_t per_row, std::int64_t empty_percent) {
-    return detail::block::square_by_thresholds<detail::block::paper_thresholds>(
+    return detail::block::square_by_thresholds<experimental::block_tuning>(
         {100, 100 - empty_percent, 100 * per_row});
   };
   EXPECT_EQ(square(12, 50), square_kernel::scalar_csr);
@@ -114,7 +114,7 @@ TEST(BlockKernels, ThePapersTreeHasThePapersThresholds) {
 
 TEST(BlockKernels, ByTheFittedTreeOnlyADiagonalIsTakenAsALevelAndRowsOfSquaresCountIfEmpty) {
   const auto triangle = [](std::int64_t rows, std::int64_t levels) {
-    return detail::block::fitted_triangle<experimental::block_tuning>({rows, rows, levels});
+    return detail::block::fitted_triangle({rows, rows, levels});
   };
   EXPECT_EQ(triangle(500000, 1), triangle_kernel::by_levels);
   EXPECT_EQ(triangle(500000, 2), triangle_kernel::sync_free);

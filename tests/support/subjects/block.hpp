@@ -28,8 +28,6 @@ struct small_block_tasks : experimental::block_tuning {
   static constexpr int block_row = 9;
   static constexpr int max_rounds = 2;
   static constexpr int gate_levels = 2;
-  static constexpr int level_set_levels = 3;
-  static constexpr int level_set_rows = 4;
   static constexpr double scalar_entries = 2;
   static constexpr double entries_per_lane = 1;
 };

@@ -84,7 +84,7 @@ class system_builder {
     if (blocks == 1) {
       part& whole = parts.front();
       whole.triangle = {t.size, order.inside.entries(), order.levels};
-      whole.of_triangle = choose_triangle<Tuning>(kernels_, whole.triangle);
+      whole.of_triangle = choose_triangle(kernels_, whole.triangle);
       whole.stored_rows = t.size;
       if (whole.of_triangle == policy::triangle_kernel::by_levels) {
         level_offsets = download_array(order.level_offsets, on_);
@@ -124,11 +124,13 @@ class system_builder {
         const auto end = std::lower_bound(level, level_offsets.end(), static_cast<Index>(p.last_row));
         p.first_level = level - level_offsets.begin();
         p.triangle.levels = end - level;
-        p.of_triangle = choose_triangle<Tuning>(kernels_, p.triangle);
+        p.of_triangle = choose_triangle(kernels_, p.triangle);
         p.stored_rows = p.rows();
         level = end;
       } else if (p.square.entries > 0) {
-        p.of_square = choose_square<Tuning>(kernels_, p.square);
+        p.of_square = kernels_.square != policy::square_kernel::chosen
+                          ? kernels_.square
+                          : square_by_thresholds<Tuning>(p.square);
         p.is_compressed = is_compressed(p.of_square);
         p.stored_rows = p.is_compressed ? p.square.rows_with_entries : p.rows();
       }

@@ -50,16 +50,10 @@ inline policy::triangle_kernel paper_triangle(const triangle_facts& t) {
              : policy::triangle_kernel::sync_free;
 }
 
-/// Returns this library's choice of a kernel for a triangle.
-template <class Tuning>
-policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
-  const double rows_per_level = static_cast<double>(t.rows) / static_cast<double>(t.levels);
-  if (t.levels == 1 || (t.levels <= Tuning::level_set_levels && rows_per_level >= Tuning::level_set_rows)) {
-    return policy::triangle_kernel::by_levels;
-  }
-  return t.levels >= Tuning::serial_levels && rows_per_level <= Tuning::serial_rows
-             ? policy::triangle_kernel::serial
-             : policy::triangle_kernel::sync_free;
+/// Returns this library's choice of a kernel for a triangle: sync_free was the fastest wherever there were at
+/// least two levels and at least 5 rows per level.
+inline policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
+  return t.levels == 1 ? policy::triangle_kernel::by_levels : policy::triangle_kernel::sync_free;
 }
 
 /// Returns the average number of entries of the rows with entries.
@@ -67,14 +61,7 @@ inline double entries_per_row(const square_facts& s) {
   return static_cast<double>(s.entries) / static_cast<double>(s.rows_with_entries);
 }
 
-/// The paper's thresholds for squares, named as in block_tuning.
-struct paper_thresholds {
-  static constexpr double scalar_entries = 12;
-  static constexpr double scalar_empty_ratio = 0.5;
-  static constexpr double vector_empty_ratio = 0.15;
-};
-
-/// Returns the choice of a kernel for a square by the thresholds of Tuning.
+/// Returns the choice of a kernel for a square by the thresholds of Tuning, for both selectors.
 template <class Tuning>
 policy::square_kernel square_by_thresholds(const square_facts& s) {
   const double empty = static_cast<double>(s.rows - s.rows_with_entries) / static_cast<double>(s.rows);
@@ -97,22 +84,12 @@ std::int64_t blocks_by_default(std::int64_t rows, std::int64_t entries, std::int
 }
 
 /// Returns the kernel that the policy asks for, or the selector's choice.
-template <class Tuning>
-policy::triangle_kernel choose_triangle(const policy::block_kernels& kernels, const triangle_facts& t) {
+inline policy::triangle_kernel choose_triangle(const policy::block_kernels& kernels,
+                                               const triangle_facts& t) {
   if (kernels.triangle != policy::triangle_kernel::chosen) {
     return kernels.triangle;
   }
-  return kernels.selector == policy::block_selector::paper ? paper_triangle(t) : fitted_triangle<Tuning>(t);
-}
-
-/// Returns the kernel that the policy asks for, or the selector's choice.
-template <class Tuning>
-policy::square_kernel choose_square(const policy::block_kernels& kernels, const square_facts& s) {
-  if (kernels.square != policy::square_kernel::chosen) {
-    return kernels.square;
-  }
-  return kernels.selector == policy::block_selector::paper ? square_by_thresholds<paper_thresholds>(s)
-                                                           : square_by_thresholds<Tuning>(s);
+  return kernels.selector == policy::block_selector::paper ? paper_triangle(t) : fitted_triangle(t);
 }
 
 /// Returns true if the kernel stores only rows with entries (DCSR).
