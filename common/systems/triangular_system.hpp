@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/systems/seeded_values.hpp"
+#include "sptrsv/conversions.hpp"
 #include "sptrsv/io/matrix_market.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/policy/host_serial.hpp"

@@ -11,6 +11,7 @@
 #include "common/generators/factors.hpp"
 #include "common/generators/grids.hpp"
 #include "common/systems/triangular_system.hpp"
+#include "sptrsv/conversions.hpp"
 #include "sptrsv/io/matrix_market.hpp"
 
 namespace sptrsv_examples {
