@@ -3,12 +3,10 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -133,8 +131,7 @@ std::string set_option(T& member, std::string_view text) {
     return names;
   } else {
     T value{};
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code != std::errc() || end != text.data() + text.size()) {
+    if (!read_number(text, value)) {
       return std::is_integral_v<T> ? "an integer" : "a number";
     }
     member = value;

@@ -153,30 +153,6 @@ void for_each_by_groups(const Executor& on, int lanes, std::int64_t count, const
   }
 }
 
-/// Sets *flag if the predicate is true.
-template <class Predicate>
-struct raise_flag {
-  Predicate predicate;
-  std::uint32_t* flag;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    if (predicate(ctx, i)) {
-      ctx.store_relaxed(flag, 1u);
-    }
-  }
-};
-
-/// Returns whether predicate(ctx, i) is true for an i in [0, count). `flag`: a word of device memory that
-/// this function may overwrite. Synchronises.
-template <class Executor, class Predicate>
-[[nodiscard]] bool any_of(const Executor& on, std::int64_t count, const Predicate& predicate,
-                          std::uint32_t* flag) {
-  on.fill_bytes(flag, 0, sizeof(*flag));
-  for_each(on, count, raise_flag<Predicate>{predicate, flag});
-  return download_value(flag, on) != 0;
-}
-
 /// Raises *largest to the largest value of the warp. Few warps update the word, because updates of one word
 /// are served one after the other. Returns the largest value of the warp.
 template <class Context, class Warp, class T>
@@ -214,6 +190,16 @@ template <class Executor, class Body, class T>
 void find_largest(const Executor& on, std::int64_t count, const Body& body, T* largest) {
   using raise = raise_to_run<T, Body>;
   for_each_by_tile<32>(on, ceil_div(count, raise::elements), raise{count, body, largest});
+}
+
+/// Returns whether predicate(ctx, i) is true for an i in [0, count). `flag`: a word of device memory that
+/// this function may overwrite. Synchronises.
+template <class Executor, class Predicate>
+[[nodiscard]] bool any_of(const Executor& on, std::int64_t count, const Predicate& predicate,
+                          std::uint32_t* flag) {
+  on.fill_bytes(flag, 0, sizeof(*flag));
+  find_largest(on, count, predicate, flag);
+  return download_value(flag, on) != 0;
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::simt
