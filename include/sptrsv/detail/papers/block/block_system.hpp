@@ -17,21 +17,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
 
-/// Says at which solve indices the rows of a warp start. Rows of different blocks do not share a warp.
-template <class Offset>
-struct starts_in_block {
-  const Offset* row_offsets;  ///< offsets of the entries inside diagonal blocks
-  device_bounds blocks;
-  std::int64_t entries_for_a_warp;
-
-  template <class Context>
-  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
-    const std::int64_t block = blocks.block_of(ctx, solve_index);
-    return row_wise::starts_task(ctx, row_offsets, blocks.begin_of(ctx, block), blocks.end_of(ctx, block),
-                                 solve_index, entries_for_a_warp);
-  }
-};
-
 /// What the kernel needs in addition to the triangle. Rows are solve indices of the final order.
 template <class Index>
 struct block_plan {
@@ -94,7 +79,7 @@ class system_builder {
     } else {
       order.inside.columns = {};
       const buffer<std::int64_t> there = upload(bounds, on_, memory_.scratch);
-      const device_bounds on_device{there.data(), blocks, t.size};
+      const row_wise::device_bounds on_device{there.data(), blocks, t.size};
       part_entries<Index, Offset, Executor> entries(t, order.substitution_indices, cut, on_device, on_,
                                                     memory_);
       entries.measure(parts, on_, memory_);
@@ -142,7 +127,7 @@ class system_builder {
     return {offsets, numbers};
   }
 
-  void plan(block_plan<Index>& made, std::vector<part>& parts, const device_bounds& bounds,
+  void plan(block_plan<Index>& made, std::vector<part>& parts, const row_wise::device_bounds& bounds,
             block_order<Index, Offset>& order, const std::vector<Index>& level_offsets) const {
     plan_warps(made, parts, bounds, order);
     step_planner<Tuning> planner(kernels_.selector, resident_);
@@ -158,7 +143,7 @@ class system_builder {
   }
 
   /// Divides the rows into polling warps, if a triangle polls.
-  void plan_warps(block_plan<Index>& made, std::vector<part>& parts, const device_bounds& bounds,
+  void plan_warps(block_plan<Index>& made, std::vector<part>& parts, const row_wise::device_bounds& bounds,
                   const block_order<Index, Offset>& order) const {
     if (std::none_of(parts.begin(), parts.end(),
                      [](const part& p) { return p.of_triangle == policy::triangle_kernel::sync_free; })) {
@@ -166,8 +151,8 @@ class system_builder {
     }
     made.warps = make_runs<Index>(
         bounds.size,
-        starts_in_block<Offset>{order.inside.row_offsets.data(), bounds, Tuning::entries_for_a_warp}, on_,
-        memory_);
+        row_wise::starts_task<Offset>{order.inside.row_offsets.data(), bounds, Tuning::entries_for_a_warp},
+        on_, memory_);
     const auto levels = static_cast<std::int64_t>(order.level_offsets.size()) - 1;
     // A gate in an earlier block is solved already.
     if (Tuning::gate_levels > 0 && levels > Tuning::gate_levels) {
