@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "sptrsv/cost_model.hpp"
-#include "sptrsv/policy/block_cut.hpp"
+#include "sptrsv/policy/block_tuning.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
 namespace sptrsv::SPTRSV_ABI::policy {

@@ -17,7 +17,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/policy/block.hpp"
+#include "sptrsv/policy/block_tuning.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
 
