@@ -45,8 +45,9 @@ using basic_row_block = basic_block<block_cut::rows, Tuning>;
 using row_block = basic_block<block_cut::rows>;
 
 /// The recursive block algorithm (Algorithms 6 and 7): the triangle is divided into two triangles and a
-/// square between them, and the triangles are divided in the same way. The solve is a loop over 2^depth
-/// triangles and 2^depth - 1 squares. The reads of x and the updates of sums grow with the depth only.
+/// square between them, and the triangles are divided in the same way. The solve is a loop over
+/// `blocks` triangles and `blocks` - 1 squares. The reads of x and the updates of sums grow with the
+/// logarithm of `blocks` only.
 template <class Tuning>
 using basic_recursive_block = basic_block<block_cut::recursive, Tuning>;
 /// recursive_block with the tuning constants of the block policies.
