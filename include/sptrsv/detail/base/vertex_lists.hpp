@@ -21,6 +21,7 @@ struct vertex_lists {
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
   [[nodiscard]] const Index* begin(std::int64_t v) const { return vertices.data() + offsets[at(v)]; }
   [[nodiscard]] const Index* end(std::int64_t v) const { return begin(v + 1); }
+  [[nodiscard]] std::int64_t degree(std::int64_t v) const { return end(v) - begin(v); }
 };
 
 /// Returns the lists that `visit` describes: it calls its argument with (vertex, element) for each element,
