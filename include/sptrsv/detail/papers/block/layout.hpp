@@ -5,8 +5,7 @@
 // A part is one submatrix of the cut: a triangle (diagonal block) or a rectangle below the diagonal blocks.
 // All three algorithms have the same triangles and differ in the rectangles. In the order of execution
 // triangle i is part 2 i, and the rectangle between triangles i - 1 and i is part 2 i - 1. The kernel is
-// chosen by the decision tree of the paper, or by one with thresholds that were fitted to this library's
-// kernels.
+// chosen by the decision tree of the paper, or as measured with this library's kernels.
 #pragma once
 
 #include <algorithm>
