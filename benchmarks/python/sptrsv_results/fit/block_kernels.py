@@ -5,8 +5,8 @@ can solve or multiply it. A threshold tree chooses a kernel for each block; its 
 of the chosen kernel over that of the fastest kernel. The command tries all combinations of round thresholds and takes
 the one with the least loss. It prints
 
-  - the thresholds: those of squares have the names of block_tuning (include/sptrsv/policy/block_tuning.hpp), and for triangles
-    the library has none, as it takes the kernel level_set for one level and sync_free for more,
+  - the thresholds: those of squares have the names of block_tuning (include/sptrsv/policy/block_tuning.hpp), and for
+    triangles the library has none, as it takes the kernel level_set for one level and sync_free for more,
   - their loss, their loss on systems that were held out of the fit (each system in turn), the loss of the library's
     present choice and of the paper's decision tree (Lu, Niu, Liu 2020, Algorithm 7),
   - which kernel is the fastest by two properties of a block, like the heat maps of the paper's Figure 5, which
