@@ -12,6 +12,7 @@
 
 #include "benchmarks/shared/driver.cuh"
 #include "common/command_line/command_line.hpp"
+#include "common/cusparse/policy.hpp"
 #include "common/gpu/cuda_handles.cuh"
 #include "common/gpu/pool.cuh"
 #include "common/measurement/floors.hpp"
@@ -21,7 +22,6 @@
 #include "sptrsv/batched.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/host/backward_error.hpp"
-#include "sptrsv/policy/cusparse.hpp"
 
 namespace sptrsv_benchmarks::batched {
 namespace {
@@ -171,14 +171,14 @@ double measure_cublas(const matrix& a, const std::vector<double>& values, const 
 /// 200 of them, by as many solvers, times systems / 200.
 double measure_cusparse(const matrix& a, const std::vector<double>& values, const std::vector<double>& b,
                         std::int64_t systems) {
-  using solver = decltype(sptrsv::analyze(sptrsv::policy::cusparse{}, sptrsv::to_device(a.view())));
+  using solver = decltype(sptrsv::analyze(sptrsv_common::cusparse::policy{}, sptrsv::to_device(a.view())));
   const auto count = static_cast<std::size_t>(std::min<std::int64_t>(200, systems));
   const auto rows = static_cast<std::size_t>(a.rows);
   const auto there = sptrsv::to_device(b);
   const auto x = sptrsv::to_device(b);
   std::vector<solver> solvers;
   matrix of_system = a;
-  sptrsv::policy::cusparse as_given;
+  sptrsv_common::cusparse::policy as_given;
   as_given.watch = false;
   for (std::size_t s = 0; s < count; ++s) {
     of_system.values.assign(values.begin() + static_cast<std::ptrdiff_t>(s * a.values.size()),

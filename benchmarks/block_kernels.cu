@@ -24,8 +24,6 @@
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/host/structure.hpp"
-#include "sptrsv/policy/column_block.hpp"
-#include "sptrsv/policy/row_block.hpp"
 
 namespace sptrsv_benchmarks::block_kernels {
 
@@ -128,11 +126,12 @@ bool print_solves(const host_system& s, device_system& d) {
   bool right = true;
   right = print_solve("recursive_block", sptrsv::policy::recursive_block{}, s, d) && right;
   right = print_solve("  paper's kernels",
-                      sptrsv::policy::recursive_block{-1, {sptrsv::policy::block_selector::paper}}, s, d) &&
+                      sptrsv::policy::recursive_block{0, {sptrsv::policy::block_selector::paper}}, s, d) &&
           right;
   for (const int depth : {0, 1, 2, 3, 4, 6}) {
     if (s.matrix.rows >> depth >= 1000) {
-      right = print_solve("  depth " + std::to_string(depth), sptrsv::policy::recursive_block{depth}, s, d) &&
+      right = print_solve("  depth " + std::to_string(depth), sptrsv::policy::recursive_block{1 << depth}, s,
+                          d) &&
               right;
     }
   }

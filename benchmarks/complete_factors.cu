@@ -24,8 +24,8 @@
 #include "benchmarks/complete_factors/system.hpp"
 #include "common/command_line/command_line.hpp"
 #include "common/command_line/matrix_options.hpp"
+#include "common/cusparse/policy.hpp"
 #include "sptrsv/policy/automatic.hpp"
-#include "sptrsv/policy/cusparse.hpp"
 #include "sptrsv/policy/dataflow.hpp"
 #include "sptrsv/policy/supernodal.hpp"
 
@@ -68,7 +68,7 @@ class measurement {
     environment_.command = options_.command;
     environment_.program = "sptrsv_complete_factors";
     environment_.host = host_description();
-    environment_.cusparse = sptrsv::detail::cusparse::version();
+    environment_.cusparse = sptrsv_common::cusparse::version();
     machine_.describe(environment_);
     print_environment(environment_);
     std::printf("\n%-30s %9s %11s %7s | %-17s %10s %9s | %9s %9s %8s | %7s %6s\n", "matrix", "n", "entries",

@@ -35,7 +35,7 @@ environment describe(const bench_options& options, machines& available) {
   made.host = host_description();
 #ifdef __CUDACC__
   if (available.has_gpu()) {
-    made.cusparse = sptrsv::detail::cusparse::version();
+    made.cusparse = common::cusparse::version();
   }
 #endif
   available.main().describe(made);

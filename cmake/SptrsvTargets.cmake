@@ -22,7 +22,7 @@ function(sptrsv_configure_target target)
     CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
 endfunction()
 
-# The options of programs that run kernels on a GPU. The policy `cusparse` needs the vendor's library.
+# The options of programs that run kernels on a GPU. The baseline of common/cusparse/ needs the vendor's library.
 function(sptrsv_link_cuda_libraries target)
   if(TARGET CUDA::cusparse)
     target_link_libraries(${target} PRIVATE CUDA::cusparse)

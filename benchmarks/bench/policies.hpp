@@ -8,7 +8,7 @@
 
 #include "common/policies/policy_forms.hpp"
 #ifdef __CUDACC__
-#include "sptrsv/policy/cusparse.hpp"
+#include "common/cusparse/policy.hpp"
 #endif
 
 namespace sptrsv_benchmarks {
@@ -18,8 +18,8 @@ namespace common = sptrsv_common;
 #ifdef __CUDACC__
 /// Returns cuSPARSE as its users call it, without the checks of the pattern and of the solution that this
 /// library adds.
-inline common::policy_form<sptrsv::policy::cusparse> plain_cusparse() {
-  common::policy_form<sptrsv::policy::cusparse> form{sptrsv::policy::cusparse::name,
+inline common::policy_form<common::cusparse::policy> plain_cusparse() {
+  common::policy_form<common::cusparse::policy> form{common::cusparse::policy::name,
                                                      "the solver of cuSPARSE"};
   form.policy.validate = false;
   form.policy.watch = false;

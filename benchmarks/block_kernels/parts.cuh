@@ -8,7 +8,7 @@
 
 #include "benchmarks/block_kernels/vendor_squares.cuh"
 #include "sptrsv/device_matrix.hpp"
-#include "sptrsv/policy/recursive_block.hpp"
+#include "sptrsv/policy/block.hpp"
 
 namespace sptrsv_benchmarks::block_kernels {
 
@@ -132,7 +132,7 @@ inline void measure_parts(const sptrsv::detail::device_triangle<index, index>& t
     kernels.square = static_cast<square_kernel>(kernel);
     const auto system = block::system_builder<tuning, index, index, executor>(
                             kernels, on.resident_blocks<block_agent>(), on, on.default_resource())
-                            .build(t, block::scheme::recursive, std::int64_t{1} << depth);
+                            .build(t, sptrsv::policy::block_cut::recursive, std::int64_t{1} << depth);
     sptrsv::detail::device_values<scalar, executor> numbers(system.triangle.entries(), system.triangle.size,
                                                             on, on.default_resource());
     numbers.gather(stored, system.triangle.sources.data(), system.triangle.diagonal_sources.data(), false,

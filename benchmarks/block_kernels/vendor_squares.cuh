@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "common/cusparse/handles.cuh"
 #include "common/gpu/cuda_handles.cuh"
 #include "common/measurement/statistics.hpp"
 #include "common/terminal/table.hpp"
-#include "sptrsv/detail/cusparse/handles.cuh"
 #include "sptrsv/detail/papers/block/block_system.hpp"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #include "sptrsv/device_matrix.hpp"
@@ -74,13 +74,13 @@ class vendor_spmv {
   using executor = sptrsv::detail::cuda_executor;
 
  public:
-  vendor_spmv() { sptrsv::detail::cusparse::check(cusparseCreate(handle_.address()), "cusparseCreate"); }
+  vendor_spmv() { sptrsv_common::cusparse::check(cusparseCreate(handle_.address()), "cusparseCreate"); }
 
   /// Returns the microseconds of the faster of CUSPARSE_SPMV_CSR_ALG1 and CUSPARSE_SPMV_CSR_ALG2, both
   /// preprocessed. `part`: a square of a recursive cut with all rows stored.
   double run(const sptrsv::detail::block::block_system<Index, Index>& system, const Scalar* values,
              const sptrsv::detail::block::part& part, const executor& on) {
-    namespace cusparse = sptrsv::detail::cusparse;
+    namespace cusparse = sptrsv_common::cusparse;
     const std::int64_t rows = part.square.rows;
     const std::int64_t entries = part.square.entries;
     const Index* const offsets = system.triangle.row_offsets.data() +
@@ -139,7 +139,7 @@ class vendor_spmv {
     return sptrsv::buffer<T>(static_cast<std::size_t>(count), on.default_resource(), on.stream());
   }
 
-  sptrsv::detail::cusparse::library_handle handle_;
+  sptrsv_common::cusparse::library_handle handle_;
 };
 
 /// Times of the squares of many systems with the fastest kernel of the library and with cuSPARSE.

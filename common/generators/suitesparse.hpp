@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "sptrsv/conversions.hpp"
 #include "sptrsv/error.hpp"
-#include "sptrsv/matrix.hpp"
 
 namespace sptrsv_common {
 

@@ -179,10 +179,10 @@ inline auto forms_of(policy_list<sptrsv::policy::recursive_block>) {
   return form_list<recursive_block>{{"recursive_block", "recursive halves for systems with long rows"},
                                     {"recursive_block_paper",
                                      "the same, with the choice of kernels in the paper",
-                                     {-1, {block_selector::paper}}},
-                                    {"recursive_block_4", "4 triangles by recursive halves", {2}},
-                                    {"recursive_block_16", "16 triangles by recursive halves", {4}},
-                                    {"recursive_block_64", "64 triangles by recursive halves", {6}}};
+                                     {0, {block_selector::paper}}},
+                                    {"recursive_block_4", "4 triangles by recursive halves", {4}},
+                                    {"recursive_block_16", "16 triangles by recursive halves", {16}},
+                                    {"recursive_block_64", "64 triangles by recursive halves", {64}}};
 }
 
 inline auto forms_of(policy_list<sptrsv::policy::column_block>) {

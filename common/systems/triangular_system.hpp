@@ -13,6 +13,7 @@
 
 #include "common/matrix_market/matrix_market.hpp"
 #include "common/systems/seeded_values.hpp"
+#include "sptrsv/conversions.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/policy/host_serial.hpp"
 #include "sptrsv/solver.hpp"

@@ -12,6 +12,7 @@
 #include "common/generators/grids.hpp"
 #include "common/matrix_market/matrix_market.hpp"
 #include "common/systems/triangular_system.hpp"
+#include "sptrsv/conversions.hpp"
 
 namespace sptrsv_examples {
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/conversions.hpp"
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"

@@ -48,7 +48,7 @@ struct colouring {
 template <class Matrix>
 auto reverse_cuthill_mckee(const Matrix& a) {
   using index = typename Matrix::view_type::index_type;
-  const detail::orderings::graph_of<Matrix> g(a, "reverse_cuthill_mckee");
+  const auto g = detail::orderings::graph_of(a, "reverse_cuthill_mckee");
   std::vector<index> order;
   std::vector<index> depth(detail::at(g.size()), index{-1});  // -1: not seen
   order.reserve(depth.size());
@@ -102,7 +102,7 @@ auto reverse_cuthill_mckee(const Matrix& a) {
 template <class Matrix>
 auto greedy_colouring(const Matrix& a) {
   using index = typename Matrix::view_type::index_type;
-  const detail::orderings::graph_of<Matrix> g(a, "greedy_colouring");
+  const auto g = detail::orderings::graph_of(a, "greedy_colouring");
   const auto size = detail::at(g.size());
   colouring<index> made;
   made.colour_of_row.assign(size, index{-1});

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// All policies except cusparse, which needs the library of that name (sptrsv/policy/cusparse.hpp).
+// All policies.
 #pragma once
 
 #include "sptrsv/policy/automatic.hpp"
-#include "sptrsv/policy/column_block.hpp"
+#include "sptrsv/policy/block.hpp"
 #include "sptrsv/policy/dataflow.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/policy/host_serial.hpp"
 #include "sptrsv/policy/level_set.hpp"
-#include "sptrsv/policy/recursive_block.hpp"
-#include "sptrsv/policy/row_block.hpp"
 #include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/policy/self_scheduled.hpp"
 #include "sptrsv/policy/supernodal.hpp"

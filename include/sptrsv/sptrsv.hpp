@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole library, except what needs other libraries (sptrsv/policy/cusparse.hpp, sptrsv/interop/), the
-// search for schemes (sptrsv/scheme/search.hpp), solves over several GPUs (sptrsv/distributed.hpp), and the
-// classes of policies that are named at run time (sptrsv/any/any_policy.hpp), which compile all policies of
-// the list. A program that uses one policy compiles faster with the header of this policy alone
-// (sptrsv/policy/<name>.hpp).
+// The whole library, except what needs other libraries (sptrsv/interop/), the search for schemes
+// (sptrsv/scheme/search.hpp), solves over several GPUs (sptrsv/distributed.hpp), and the classes of policies
+// that are named at run time (sptrsv/any/any_policy.hpp), which compile all policies of the list. A program
+// that uses one policy compiles faster with the header of this policy alone (sptrsv/policy/<name>.hpp).
 #pragma once
 
 #include "sptrsv/any/any_solver.hpp"
 #include "sptrsv/batched.hpp"
+#include "sptrsv/conversions.hpp"
 #include "sptrsv/cost_model.hpp"
 #include "sptrsv/device_colouring.hpp"
 #include "sptrsv/device_matrix.hpp"

@@ -1,24 +1,24 @@
-// The policy cusparse as a subject of the suites.
+// The baseline cuSPARSE as a subject of the suites.
 #pragma once
 
+#include "common/cusparse/policy.hpp"
 #include "gpu/gpu_fixture.cuh"
-#include "sptrsv/policy/cusparse.hpp"
 
 namespace sptrsv::testing {
 
-struct cusparse : subject<policy::cusparse> {
+struct cusparse : subject<sptrsv_common::cusparse::policy> {
   static constexpr const char* name = "cusparse";
 };
-struct cusparse_row_major : subject<policy::cusparse> {
+struct cusparse_row_major : subject<sptrsv_common::cusparse::policy> {
   static constexpr const char* name = "cusparse_row_major";
   static policy_type make() {
     policy_type policy;
-    policy.layout = policy::rhs_layout::row_major;
+    policy.layout = sptrsv_common::cusparse::rhs_layout::row_major;
     return policy;
   }
 };
 /// cuSPARSE on the arrays of A: its own analysis, and its transposed solves.
-struct cusparse_as_stored : subject<policy::cusparse> {
+struct cusparse_as_stored : subject<sptrsv_common::cusparse::policy> {
   static constexpr const char* name = "cusparse_as_stored";
   static policy_type make() {
     policy_type policy;
@@ -27,7 +27,7 @@ struct cusparse_as_stored : subject<policy::cusparse> {
   }
 };
 /// The policy as benchmarks use it.
-struct cusparse_bare : subject<policy::cusparse> {
+struct cusparse_bare : subject<sptrsv_common::cusparse::policy> {
   static constexpr const char* name = "cusparse_bare";
   static policy_type make() {
     policy_type policy;

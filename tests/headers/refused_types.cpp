@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sptrsv/conversions.hpp"
 #include "sptrsv/policy.hpp"
 #include "sptrsv/policy/host_serial.hpp"
 

@@ -1017,15 +1017,10 @@ ERRORS = (
         ),
     ),
     error(
-        "the largest of a block is that of its first warp",
+        "the largest of a warp is that of half of its lanes",
         "tail",
         "analysis",
-        Edit(
-            D + "simt/for_each.hpp",
-            "largest < value ? value : largest",
-            "largest",
-            within="for (const T& value : shared.of_warp) {\n        largest = largest < value ? value : largest;",
-        ),
+        Edit(D + "simt/for_each.hpp", "reduce(warp, value, 32, maximum{})", "reduce(warp, value, 16, maximum{})"),
     ),
     error(
         "the search of a warp for the rows of its entries leaves out the last row",

@@ -103,8 +103,8 @@ TEST(AnyPolicy, HasTheMembersOfThePolicyAsOptions) {
   EXPECT_EQ(with_options<policy::sync_free_thread>("form=two_phase").form, policy::thread_form::two_phase);
   EXPECT_EQ(with_options<policy::sync_free_fused>("order=natural").order, policy::row_order::natural);
   const auto blocks =
-      with_options<policy::recursive_block>("depth=2 selector=paper triangle=serial square=vector_dcsr");
-  EXPECT_EQ(blocks.depth, 2);
+      with_options<policy::recursive_block>("blocks=4 selector=paper triangle=serial square=vector_dcsr");
+  EXPECT_EQ(blocks.blocks, 4);
   EXPECT_EQ(blocks.kernels.selector, policy::block_selector::paper);
   EXPECT_EQ(blocks.kernels.triangle, policy::triangle_kernel::serial);
   EXPECT_EQ(blocks.kernels.square, policy::square_kernel::vector_dcsr);

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "common/cusparse/policy.hpp"
 #include "contract/contract_suite.hpp"
 #include "contract/resource_suite.hpp"
 #include "contract/schedule_suite.hpp"
-#include "sptrsv/policy/cusparse.hpp"
 #include "support/emulator_target.hpp"
 #include "support/kernel_fields.hpp"
 #include "support/subjects.hpp"
@@ -351,7 +351,7 @@ TEST(CostModel, IsMissedWhereThereIsNone) {
   EXPECT_TRUE(has_cost_model<policy::sync_free_fused>);
   EXPECT_TRUE(has_cost_model<policy::sync_free_thread>);
   EXPECT_TRUE(has_cost_model<policy::sync_free_warp>);
-  EXPECT_TRUE(has_cost_model<policy::cusparse>);
+  EXPECT_TRUE(has_cost_model<sptrsv_common::cusparse::policy>);
   EXPECT_FALSE(has_cost_model<policy::sync_free_column>);
   EXPECT_FALSE(has_cost_model<unknown>);
 }
@@ -429,12 +429,12 @@ TEST(CostModel, PrefersNothingToWhatItCannotTellOrWillBeRefused) {
   EXPECT_EQ(predicted_nanoseconds(policy::sync_free_warp{policy::row_order::natural}, system), never);
   EXPECT_LT(predicted_nanoseconds(policy::sync_free_warp{}, system), never);
   EXPECT_LT(predicted_nanoseconds(policy::recursive_block{}, system), never);
-  EXPECT_EQ(predicted_nanoseconds(policy::recursive_block{0}, system), never);
-  EXPECT_EQ(predicted_nanoseconds(policy::recursive_block{-1, {policy::block_selector::paper}}, system),
+  EXPECT_EQ(predicted_nanoseconds(policy::recursive_block{1}, system), never);
+  EXPECT_EQ(predicted_nanoseconds(policy::recursive_block{0, {policy::block_selector::paper}}, system),
             never);
-  EXPECT_EQ(predicted_nanoseconds(policy::cusparse{}, system), never);
+  EXPECT_EQ(predicted_nanoseconds(sptrsv_common::cusparse::policy{}, system), never);
   system.offset_bytes = 4;
-  EXPECT_LT(predicted_nanoseconds(policy::cusparse{}, system), never);
+  EXPECT_LT(predicted_nanoseconds(sptrsv_common::cusparse::policy{}, system), never);
 }
 
 }  // namespace

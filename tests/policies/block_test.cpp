@@ -1,5 +1,6 @@
 // The block policies: how they divide the rows, which kernels they choose, and that a solve is one launch.
 #include <cmath>
+#include <limits>
 
 #include "contract/contract_fixture.hpp"
 #include "support/emulator_target.hpp"
@@ -9,9 +10,9 @@ namespace sptrsv::testing {
 namespace {
 
 using detail::block::parts_of;
-using detail::block::scheme;
+using policy::block_cut;
 
-constexpr scheme all_schemes[] = {scheme::columns, scheme::rows, scheme::recursive};
+constexpr block_cut all_cuts[] = {block_cut::columns, block_cut::rows, block_cut::recursive};
 
 struct traffic {
   double updated;
@@ -19,7 +20,7 @@ struct traffic {
 };
 /// Returns the elements of b that are updated and those of x that are loaded, in multiples of n: every row
 /// once by its triangle, and the rows and columns of the squares.
-traffic traffic_of(scheme cut, std::int64_t blocks) {
+traffic traffic_of(block_cut cut, std::int64_t blocks) {
   constexpr std::int64_t size = 4096;
   traffic t{1, 0};
   for (const detail::block::part& p : parts_of(cut, detail::block::even_bounds(size, blocks))) {
@@ -35,20 +36,20 @@ traffic traffic_of(scheme cut, std::int64_t blocks) {
 TEST(BlockLayout, MovesWhatThePaperSays) {
   for (const int x : {0, 1, 2, 4, 8}) {
     const double blocks = std::pow(2, x);
-    const traffic columns = traffic_of(scheme::columns, std::int64_t{1} << x);
+    const traffic columns = traffic_of(block_cut::columns, std::int64_t{1} << x);
     EXPECT_DOUBLE_EQ(columns.updated, blocks / 2 + 0.5);
     EXPECT_DOUBLE_EQ(columns.read, 1 - 1 / blocks);
-    const traffic rows = traffic_of(scheme::rows, std::int64_t{1} << x);
+    const traffic rows = traffic_of(block_cut::rows, std::int64_t{1} << x);
     EXPECT_DOUBLE_EQ(rows.updated, 2 - 1 / blocks);
     EXPECT_DOUBLE_EQ(rows.read, blocks / 2 - 0.5);
-    const traffic recursive = traffic_of(scheme::recursive, std::int64_t{1} << x);
+    const traffic recursive = traffic_of(block_cut::recursive, std::int64_t{1} << x);
     EXPECT_DOUBLE_EQ(recursive.updated, 0.5 * x + 1);
     EXPECT_DOUBLE_EQ(recursive.read, 0.5 * x);
   }
 }
 
 TEST(BlockLayout, HasEachEntryInOnePartWhichComesAfterItsTriangleAndBeforeItsRow) {
-  for (const scheme cut : all_schemes) {
+  for (const block_cut cut : all_cuts) {
     for (const std::int64_t blocks : {1, 2, 4, 8, 32}) {
       const auto bounds = detail::block::even_bounds(1000, blocks);
       const auto parts = parts_of(cut, bounds);
@@ -102,7 +103,7 @@ TEST(BlockKernels, ThePapersTreeHasThePapersThresholds) {
   EXPECT_EQ(triangle(3, 20000), triangle_kernel::sync_free);
   EXPECT_EQ(triangle(3, 20001), triangle_kernel::serial);
   const auto square = [](std::int64_t per_row, std::int64_t empty_percent) {
-    return detail::block::square_by_thresholds<detail::block::paper_thresholds>(
+    return detail::block::square_by_thresholds<experimental::block_tuning>(
         {100, 100 - empty_percent, 100 * per_row});
   };
   EXPECT_EQ(square(12, 50), square_kernel::scalar_csr);
@@ -113,7 +114,7 @@ TEST(BlockKernels, ThePapersTreeHasThePapersThresholds) {
 
 TEST(BlockKernels, ByTheFittedTreeOnlyADiagonalIsTakenAsALevelAndRowsOfSquaresCountIfEmpty) {
   const auto triangle = [](std::int64_t rows, std::int64_t levels) {
-    return detail::block::fitted_triangle<experimental::block_tuning>({rows, rows, levels});
+    return detail::block::fitted_triangle({rows, rows, levels});
   };
   EXPECT_EQ(triangle(500000, 1), triangle_kernel::by_levels);
   EXPECT_EQ(triangle(500000, 2), triangle_kernel::sync_free);
@@ -148,15 +149,15 @@ TEST(BlockPlans, SayBlocksKernelsAndTraffic) {
   // Two levels of 20 rows: each half is diagonal, and all entries connect the halves.
   const pattern p = patterns::layers(40, 20, 5);
   EXPECT_EQ(
-      recursive_plan(p, {1}),
+      recursive_plan(p, {2}),
       "2 diagonal blocks, triangles: 2 diagonal; squares: 1 scalar-CSR; 1.50 n sums updated, 0.50 n of x "
       "read");
-  EXPECT_EQ(recursive_plan(p, {0}),
+  EXPECT_EQ(recursive_plan(p, {1}),
             "1 diagonal blocks, triangles: 1 sync-free; 1.00 n sums updated, 0.00 n of x read");
-  EXPECT_EQ(recursive_plan(p, {-1, {block_selector::paper}}),
+  EXPECT_EQ(recursive_plan(p, {0, {block_selector::paper}}),
             "1 diagonal blocks, triangles: 1 level-set; 1.00 n sums updated, 0.00 n of x read");
   EXPECT_EQ(
-      recursive_plan(p, {1, {block_selector::fitted, triangle_kernel::serial, square_kernel::vector_csr}}),
+      recursive_plan(p, {2, {block_selector::fitted, triangle_kernel::serial, square_kernel::vector_csr}}),
       "2 diagonal blocks, triangles: 2 diagonal; squares: 1 vector-CSR; 1.50 n sums updated, 0.50 n of x "
       "read");
 }
@@ -164,15 +165,16 @@ TEST(BlockPlans, SayBlocksKernelsAndTraffic) {
 /// In their level, rows without entries come before the others, so that squares can leave them out.
 TEST(BlockPlans, LeaveEmptyRowsOut) {
   const pattern p = patterns::where("few", 40, [](auto i, auto j) { return i >= 36 && j < 4; });
-  EXPECT_NE(recursive_plan(p, {1}).find("1 scalar-DCSR; 1.10 n sums updated, 0.50 n of x read"),
+  EXPECT_NE(recursive_plan(p, {2}).find("1 scalar-DCSR; 1.10 n sums updated, 0.50 n of x read"),
             std::string::npos)
-      << recursive_plan(p, {1});
+      << recursive_plan(p, {2});
 }
 
 TEST(BlockPlans, AreDividedAsFarAsThereAreRows) {
-  EXPECT_EQ(block_form<policy::recursive_block>().steps(patterns::diagonal(7), {30}).partitions, 4);
-  EXPECT_EQ(block_form<policy::column_block>().steps(patterns::diagonal(7), {100}).partitions, 7);
-  EXPECT_THROW(recursive_plan(patterns::diagonal(7), {31}), error);
+  constexpr int most = std::numeric_limits<int>::max();
+  EXPECT_EQ(block_form<policy::recursive_block>().steps(patterns::diagonal(7), {most}).partitions, 4);
+  EXPECT_EQ(block_form<policy::recursive_block>().steps(patterns::diagonal(7), {3}).partitions, 2);
+  EXPECT_EQ(block_form<policy::column_block>().steps(patterns::diagonal(7), {most}).partitions, 7);
 }
 
 /// An H200 holds 528 thread blocks of 256 threads.

@@ -133,8 +133,8 @@ SPTRSV_LIMITS_SUBJECT(level_low_by_columns, policy::basic_level_set<smallest_lev
 SPTRSV_LIMITS_SUBJECT(level_high, policy::basic_level_set<largest_level_set>, {orientation::columns});
 SPTRSV_LIMITS_SUBJECT(scheme_low, policy::basic_scheme<smallest_scheme>, {});
 SPTRSV_LIMITS_SUBJECT(scheme_high, policy::basic_scheme<largest<experimental::scheme_tuning>>, {});
-SPTRSV_LIMITS_SUBJECT(block_low, policy::basic_recursive_block<smallest_block>, {4});
-SPTRSV_LIMITS_SUBJECT(block_high, policy::basic_recursive_block<largest_block>, {2});
+SPTRSV_LIMITS_SUBJECT(block_low, policy::basic_recursive_block<smallest_block>, {16});
+SPTRSV_LIMITS_SUBJECT(block_high, policy::basic_recursive_block<largest_block>, {4});
 
 /// dataflow on one path, with the shape of this index.
 template <class Tuning, dataflow_path Path, int Shape>

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "sptrsv/conversions.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/options.hpp"

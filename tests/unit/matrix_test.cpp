@@ -1,5 +1,5 @@
 // Matrices on the host: assembly, conversions, structure, and the triangle's form.
-#include "sptrsv/matrix.hpp"
+#include "sptrsv/conversions.hpp"
 
 #include <gtest/gtest.h>
 

@@ -23,12 +23,12 @@ namespace sptrsv::SPTRSV_ABI {
 template <class Matrix>
 auto nested_dissection(const Matrix& a) {
   using index = typename Matrix::view_type::index_type;
-  const detail::orderings::graph_of<Matrix> g(a, "nested_dissection");
-  SPTRSV_EXPECTS(static_cast<std::int64_t>(g.neighbours().size()) <= std::numeric_limits<idx_t>::max(),
+  const auto g = detail::orderings::graph_of(a, "nested_dissection");
+  SPTRSV_EXPECTS(static_cast<std::int64_t>(g.vertices.size()) <= std::numeric_limits<idx_t>::max(),
                  errc::unsupported, "nested_dissection: METIS cannot count so many entries");
   auto size = static_cast<idx_t>(g.size());
-  std::vector<idx_t> offsets(g.offsets().begin(), g.offsets().end());
-  std::vector<idx_t> neighbours(g.neighbours().begin(), g.neighbours().end());
+  std::vector<idx_t> offsets(g.offsets.begin(), g.offsets.end());
+  std::vector<idx_t> neighbours(g.vertices.begin(), g.vertices.end());
   std::vector<idx_t> order(static_cast<std::size_t>(size));
   std::vector<idx_t> place(order.size());
   if (size > 0) {

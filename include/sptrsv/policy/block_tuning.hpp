@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What column_block, row_block and recursive_block share: the choice of kernels and the tuning constants.
+// What the block policies (sptrsv/policy/block.hpp) share: the cut, the choice of kernels and the tuning
+// constants.
 #pragma once
+
+#include <cstdint>
 
 #include "sptrsv/version.hpp"
 
 namespace sptrsv::SPTRSV_ABI {
 namespace policy {
 
+/// How the triangle is cut into diagonal blocks (triangles) and rectangles between them.
+enum class block_cut : std::uint8_t {
+  columns,   ///< below each triangle one rectangle with all rows, used once the triangle is solved
+  rows,      ///< left of each triangle one rectangle with all columns, used before the triangle is solved
+  recursive  ///< triangle, square, triangle; both triangles are cut in the same way
+};
+
 /// The decision tree that chooses a kernel for each block.
 enum class block_selector {
-  fitted,  ///< thresholds fitted to the kernels of this library (block_tuning)
-  paper    ///< thresholds of the paper (Algorithm 7), measured on an NVIDIA Titan RTX
+  fitted,  ///< what was measured with the kernels of this library
+  paper    ///< the tree of the paper (Algorithm 7), measured on an NVIDIA Titan RTX
 };
 
 /// The kernel of the diagonal blocks.
@@ -89,21 +99,12 @@ struct block_tuning {
   static constexpr int rows_per_warp = 12;
   ///@}
 
-  /// @name Thresholds of block_selector::fitted
-  /// Fitted to the times of 818 blocks of 11 systems on one NVIDIA H200 (`benchmarks/python
-  /// fit-block-kernels`). For triangles, sync_free was the fastest wherever there were at least two levels
-  /// and at least 5 rows per level. For squares, no thresholds did better than those of the paper on systems
-  /// that they had not been fitted to.
+  /// @name Thresholds for squares
+  /// Those of the paper, for both selectors. No thresholds that were fitted to the times of 818 blocks of 11
+  /// systems on one NVIDIA H200 (`benchmarks/python fit-block-kernels`) did better on systems that they had
+  /// not been fitted to.
   ///@{
 
-  /// level_set is chosen for a triangle of at most this many levels ...
-  static constexpr int level_set_levels = 1;
-  /// ... that have at least this many rows on average.
-  static constexpr int level_set_rows = 0;
-  /// serial is chosen for a triangle of at least this many levels ...
-  static constexpr int serial_levels = 2;
-  /// ... that have at most this many rows on average; 0: never.
-  static constexpr double serial_rows = 0;
   /// One thread is chosen for each row of a square with at most this many entries per row, empty rows
   /// included.
   static constexpr double scalar_entries = 12;
@@ -118,5 +119,4 @@ struct block_tuning {
 };
 
 }  // namespace experimental
-
 }  // namespace sptrsv::SPTRSV_ABI

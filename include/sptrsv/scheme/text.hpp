@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -112,20 +113,6 @@ void set_member(Choice& member, std::string_view name, std::string_view text) {
   }
 }
 
-/// Sets one setting.
-inline void set(scheme& s, std::string_view name, std::string_view text) {
-  bool is_known = false;
-  for_each_setting(s, [&](std::string_view known, auto& member) {
-    if (name == known) {
-      is_known = true;
-      set_member(member, name, text);
-    }
-  });
-  if (!is_known) {
-    refuse("a setting '" + std::string(name) + "'");
-  }
-}
-
 }  // namespace detail::schemes
 
 /// Returns all settings as `name=value`, separated by blanks.
@@ -143,22 +130,27 @@ inline std::string to_string(const scheme& s) {
 inline scheme parse_scheme(std::string_view text) {
   using detail::schemes::refuse;
   scheme made;
-  std::set<std::string_view> seen;
-  constexpr std::string_view blanks = " \t\r\n";
-  for (std::size_t at = text.find_first_not_of(blanks); at != std::string_view::npos;
-       at = text.find_first_not_of(blanks, at)) {
-    const std::size_t end = text.find_first_of(blanks, at);
-    const std::string_view setting = text.substr(at, end == std::string_view::npos ? end : end - at);
+  std::set<std::string> seen;
+  std::istringstream settings{std::string(text)};
+  for (std::string setting; settings >> setting;) {
     const std::size_t equals = setting.find('=');
-    if (equals == std::string_view::npos) {
-      refuse("'" + std::string(setting) + "' is not name=value");
+    if (equals == std::string::npos) {
+      refuse("'" + setting + "' is not name=value");
     }
-    const std::string_view name = setting.substr(0, equals);
+    const std::string name = setting.substr(0, equals);
     if (!seen.insert(name).second) {
-      refuse(std::string(name) + " twice");
+      refuse(name + " twice");
     }
-    detail::schemes::set(made, name, setting.substr(equals + 1));
-    at += setting.size();
+    bool is_known = false;
+    detail::schemes::for_each_setting(made, [&](const char* known, auto& member) {
+      if (name == known) {
+        is_known = true;
+        detail::schemes::set_member(member, name, std::string_view(setting).substr(equals + 1));
+      }
+    });
+    if (!is_known) {
+      refuse("a setting '" + name + "'");
+    }
   }
   check_scheme(made);
   return made;

@@ -3,9 +3,7 @@
 
 #include <cstddef>
 
-#include "sptrsv/policy/column_block.hpp"
-#include "sptrsv/policy/recursive_block.hpp"
-#include "sptrsv/policy/row_block.hpp"
+#include "sptrsv/policy/block.hpp"
 #include "support/subjects/subject.hpp"
 
 namespace sptrsv::testing {
@@ -30,8 +28,6 @@ struct small_block_tasks : experimental::block_tuning {
   static constexpr int block_row = 9;
   static constexpr int max_rounds = 2;
   static constexpr int gate_levels = 2;
-  static constexpr int level_set_levels = 3;
-  static constexpr int level_set_rows = 4;
   static constexpr double scalar_entries = 2;
   static constexpr double entries_per_lane = 1;
 };
@@ -45,35 +41,35 @@ struct row_block_small : subject<policy::basic_row_block<small_block_tasks>> {
 };
 struct recursive_block_small : subject<policy::basic_recursive_block<small_block_tasks>> {
   static constexpr const char* name = "recursive_block_small";
-  static policy_type make() { return {2}; }
+  static policy_type make() { return {4}; }
 };
 /// The selector of the paper, which solves shallow triangles level by level.
 struct recursive_block_paper : subject<policy::basic_recursive_block<small_block_tasks>> {
   static constexpr const char* name = "recursive_block_paper";
-  static policy_type make() { return {3, {policy::block_selector::paper}}; }
+  static policy_type make() { return {8, {policy::block_selector::paper}}; }
 };
 /// One kernel for all triangles and one for all squares.
-template <class Policy, policy::triangle_kernel Triangle, policy::square_kernel Square>
+template <class Policy, int Blocks, policy::triangle_kernel Triangle, policy::square_kernel Square>
 struct one_block_kernel : subject<Policy> {
-  static Policy make() { return {3, {policy::block_selector::fitted, Triangle, Square}}; }
+  static Policy make() { return {Blocks, {policy::block_selector::fitted, Triangle, Square}}; }
 };
 struct column_block_levels
-    : one_block_kernel<policy::basic_column_block<small_block_tasks>, policy::triangle_kernel::by_levels,
+    : one_block_kernel<policy::basic_column_block<small_block_tasks>, 3, policy::triangle_kernel::by_levels,
                        policy::square_kernel::scalar_csr> {
   static constexpr const char* name = "column_block_levels";
 };
 struct row_block_serial
-    : one_block_kernel<policy::basic_row_block<small_block_tasks>, policy::triangle_kernel::serial,
+    : one_block_kernel<policy::basic_row_block<small_block_tasks>, 3, policy::triangle_kernel::serial,
                        policy::square_kernel::vector_csr> {
   static constexpr const char* name = "row_block_serial";
 };
 struct recursive_block_sync_free
-    : one_block_kernel<policy::basic_recursive_block<small_block_tasks>, policy::triangle_kernel::sync_free,
-                       policy::square_kernel::scalar_dcsr> {
+    : one_block_kernel<policy::basic_recursive_block<small_block_tasks>, 8,
+                       policy::triangle_kernel::sync_free, policy::square_kernel::scalar_dcsr> {
   static constexpr const char* name = "recursive_block_sync_free";
 };
 struct recursive_block_serial
-    : one_block_kernel<policy::basic_recursive_block<small_block_tasks>, policy::triangle_kernel::serial,
+    : one_block_kernel<policy::basic_recursive_block<small_block_tasks>, 8, policy::triangle_kernel::serial,
                        policy::square_kernel::vector_dcsr> {
   static constexpr const char* name = "recursive_block_serial";
 };

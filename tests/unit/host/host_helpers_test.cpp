@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/conversions.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/host/structure.hpp"
 #include "sptrsv/matrix.hpp"

@@ -1,13 +1,14 @@
-"""Fits the thresholds of block_tuning, by which the block policies choose kernels.
+"""Fits thresholds by which the block policies could choose kernels.
 
 The input is the file of `sptrsv_block_kernels --csv`: each block of a cut triangle, measured with every kernel that
 can solve or multiply it. A threshold tree chooses a kernel for each block; its loss is the geometric mean of the time
 of the chosen kernel over that of the fastest kernel. The command tries all combinations of round thresholds and takes
 the one with the least loss. It prints
 
-  - the constants as they stand in include/sptrsv/policy/block_tuning.hpp,
-  - their loss, their loss on systems that were held out of the fit (each system in turn), the loss of the present
-    constants and of the paper's decision tree (Lu, Niu, Liu 2020, Algorithm 7),
+  - the thresholds: those of squares have the names of block_tuning (include/sptrsv/policy/block_tuning.hpp), and for
+    triangles the library has none, as it takes the kernel level_set for one level and sync_free for more,
+  - their loss, their loss on systems that were held out of the fit (each system in turn), the loss of the library's
+    present choice and of the paper's decision tree (Lu, Niu, Liu 2020, Algorithm 7),
   - which kernel is the fastest by two properties of a block, like the heat maps of the paper's Figure 5, which
     --figure draws.
 """

@@ -10,6 +10,7 @@
 
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/matrix.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {

@@ -89,7 +89,6 @@ void for_each_option(Policy& p, Visit visit) {
   SPTRSV_OPTION(row_per_thread_levels);
   SPTRSV_OPTION(run_levels);
   SPTRSV_OPTION(blocks);
-  SPTRSV_OPTION(depth);
   SPTRSV_OPTION(selector);
   SPTRSV_OPTION(triangle);
   SPTRSV_OPTION(square);

@@ -10,16 +10,17 @@
 #include <limits>
 
 #include "sptrsv/cost_model.hpp"
+#include "sptrsv/policy/block_tuning.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
 namespace sptrsv::SPTRSV_ABI::policy {
 
+template <block_cut Cut, class Tuning>
+struct basic_block;
 template <class Tuning>
 struct basic_dataflow;
 template <class Tuning>
 struct basic_level_set;
-template <class Tuning>
-struct basic_recursive_block;
 template <class Tuning>
 struct basic_self_scheduled;
 template <class Tuning>
@@ -30,7 +31,6 @@ template <class Tuning>
 struct basic_sync_free_thread;
 template <class Tuning>
 struct basic_sync_free_warp;
-struct cusparse;
 
 }  // namespace sptrsv::SPTRSV_ABI::policy
 
@@ -51,7 +51,6 @@ inline constexpr linear_cost self_scheduled[]{{0, 888, 23.4, 0.00751, 1.72}};
 inline constexpr linear_cost sync_free_fused[]{{2.42e+03, 707, 4.08, 0.000941, 6.21}};
 inline constexpr linear_cost sync_free_thread[]{{538, 718, 2.4, 0.00084, 207}};
 inline constexpr linear_cost sync_free_warp[]{{2.32e+03, 525, 3.48, 0.00587, 4.28}};
-inline constexpr linear_cost cusparse[]{{217, 1.37e+03, 4.94, 0.00126, 19.9}};
 inline constexpr linear_cost recursive_block[]{{4.53e+03, 642, 7.98, 0.000953, 7.56}};
 
 }  // namespace costs
@@ -77,11 +76,11 @@ struct cost_model<policy::basic_level_set<Tuning>> : linear_cost_model<detail::c
 /// The model of recursive_block with its own choice of the number of blocks and of the kernels, as it was
 /// measured. Other forms are never preferred.
 template <class Tuning>
-struct cost_model<policy::basic_recursive_block<Tuning>> {
+struct cost_model<policy::basic_block<policy::block_cut::recursive, Tuning>> {
   template <class Policy>
   static double nanoseconds(const Policy& chosen, const system_profile& system) {
     using kernels = decltype(chosen.kernels);
-    const bool was_measured = chosen.depth < 0 && chosen.kernels.selector == kernels{}.selector &&
+    const bool was_measured = chosen.blocks == 0 && chosen.kernels.selector == kernels{}.selector &&
                               chosen.kernels.triangle == kernels{}.triangle &&
                               chosen.kernels.square == kernels{}.square;
     return was_measured ? linear_cost_model<detail::costs::recursive_block>::nanoseconds(chosen, system)
@@ -122,16 +121,6 @@ struct cost_model<policy::basic_supernodal<Tuning>> {
                          (static_cast<double>(s.entries) + 3 * static_cast<double>(s.rows));
     const double one = (s.levels == s.rows ? hand_off_in_path : hand_off) * supernodes + byte * bytes;
     return launch + one * (1 + static_cast<double>(s.rhs - 1) / pack);
-  }
-};
-
-template <>
-struct cost_model<policy::cusparse> {
-  template <class Policy>
-  static double nanoseconds(const Policy& chosen, const system_profile& system) {
-    return system.offset_bytes == system.index_bytes  // cuSPARSE refuses other systems
-               ? linear_cost_model<detail::costs::cusparse>::nanoseconds(chosen, system)
-               : std::numeric_limits<double>::infinity();
   }
 };
 

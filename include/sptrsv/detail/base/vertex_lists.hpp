@@ -2,8 +2,10 @@
 // Lists of vertices: the edges of a graph.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
@@ -19,6 +21,7 @@ struct vertex_lists {
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
   [[nodiscard]] const Index* begin(std::int64_t v) const { return vertices.data() + offsets[at(v)]; }
   [[nodiscard]] const Index* end(std::int64_t v) const { return begin(v + 1); }
+  [[nodiscard]] std::int64_t degree(std::int64_t v) const { return end(v) - begin(v); }
 };
 
 /// Returns the lists that `visit` describes: it calls its argument with (vertex, element) for each element,
@@ -33,6 +36,20 @@ vertex_lists<Index, Offset> lists_of(std::int64_t size, const Visit& visit) {
   std::vector<Offset> next(made.offsets.begin(), made.offsets.end() - 1);
   visit([&](auto v, Index element) { made.vertices[at(next[at(v)]++)] = element; });
   return made;
+}
+
+/// Sorts entries by a key in [0, groups) with a stable counting sort. Writes the offsets of the groups, and
+/// returns the entries in the sorted order.
+template <class Offset, class Index>
+std::vector<Offset> group_entries(const Index* keys, std::size_t entries, std::int64_t groups,
+                                  std::vector<Offset>& offsets) {
+  auto lists = lists_of<Offset, Offset>(groups, [&](const auto& add) {
+    for (std::size_t e = 0; e < entries; ++e) {
+      add(keys[e], static_cast<Offset>(e));
+    }
+  });
+  offsets = std::move(lists.offsets);
+  return std::move(lists.vertices);
 }
 
 /// Returns the entries of a stored matrix off the diagonal for which is_used(major, minor) is true, and their

@@ -115,26 +115,26 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
       make_half<Index, Offset>(first_rows, first_levels, split.has_partial_rows, on, memory),
       make_half<Index, Offset>(rest_rows, levels.count - first_levels, split.has_partial_rows, on, memory)};
   const auto solve_indices = make_buffer<Index>(t.size, on, memory.kept);
-  const auto rows_of = [](const half_triangle<Index, Offset>& half) {
-    return cut_kernels::half_rows<Index>{half.rows.data(), half.split.substitution_indices.data(),
-                                         half.levels.of_row.data()};
+  const auto rows_of = [](const half_triangle<Index, Offset>& part) {
+    return cut_kernels::half_rows<Index>{part.rows.data(), part.split.substitution_indices.data(),
+                                         part.levels.of_row.data()};
   };
   scan(on, t.size,
        cut_kernels::number_rows<Index>{rest_rows, split.substitution_indices.data(), levels.of_row.data(),
                                        static_cast<Index>(first_levels), rows_of(made.first),
                                        rows_of(made.rest), solve_indices.data()},
        memory);
-  const auto select = [&](half_triangle<Index, Offset>& half, std::int64_t first_solve_index,
+  const auto select = [&](half_triangle<Index, Offset>& part, std::int64_t first_solve_index,
                           std::int64_t entries) {
     row_selection<Index> selected{};
-    selected.size = static_cast<std::int64_t>(half.rows.size());
-    selected.rows = half.rows.data();
+    selected.size = static_cast<std::int64_t>(part.rows.size());
+    selected.rows = part.rows.data();
     selected.solve_index_of_row = solve_indices.data();
     selected.first_solve_index = static_cast<Index>(first_solve_index);
     selected.is_known = true;
     selected.has_sources = false;
     selected.entries = entries;
-    half.split.triangle = select_rows(t, selected, on, memory);
+    part.split.triangle = select_rows(t, selected, on, memory);
   };
   select(made.first, rest_rows, -1);
   select(made.rest, 0, t.entries() - made.first.split.triangle.entries());

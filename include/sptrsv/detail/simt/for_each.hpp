@@ -153,19 +153,44 @@ void for_each_by_groups(const Executor& on, int lanes, std::int64_t count, const
   }
 }
 
-/// Sets *flag if the predicate is true.
-template <class Predicate>
-struct raise_flag {
-  Predicate predicate;
-  std::uint32_t* flag;
+/// Raises *largest to the largest value of the warp. Few warps update the word, because updates of one word
+/// are served one after the other. Returns the largest value of the warp.
+template <class Context, class Warp, class T>
+SPTRSV_DEVICE T raise_largest(Context& ctx, const Warp& warp, T value, T* largest) {
+  const T of_warp = reduce(warp, value, 32, maximum{});
+  if (warp.rank() == 0 && ctx.load_relaxed(largest) < of_warp) {
+    ctx.atomic_max(largest, of_warp);
+  }
+  return of_warp;
+}
 
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    if (predicate(ctx, i)) {
-      ctx.store_relaxed(flag, 1u);
+/// Raises *largest to the largest value of a run of elements. Runs once per run, by a warp.
+template <class T, class Body>
+struct raise_to_run {
+  static constexpr std::int64_t elements = 256;
+
+  std::int64_t count;
+  Body body;
+  T* largest;
+
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Warp& warp, std::int64_t run) const {
+    const std::int64_t begin = run * elements;
+    const std::int64_t end = count - begin > elements ? begin + elements : count;
+    T value{};
+    for (std::int64_t i = begin + warp.rank(); i < end; i += 32) {
+      value = maximum{}(value, static_cast<T>(body(ctx, i)));
     }
+    raise_largest(ctx, warp, value, largest);
   }
 };
+
+/// Sets *largest to the maximum of itself and of body(ctx, i) for i in [0, count). No value is negative.
+template <class Executor, class Body, class T>
+void find_largest(const Executor& on, std::int64_t count, const Body& body, T* largest) {
+  using raise = raise_to_run<T, Body>;
+  for_each_by_tile<32>(on, ceil_div(count, raise::elements), raise{count, body, largest});
+}
 
 /// Returns whether predicate(ctx, i) is true for an i in [0, count). `flag`: a word of device memory that
 /// this function may overwrite. Synchronises.
@@ -173,55 +198,8 @@ template <class Executor, class Predicate>
 [[nodiscard]] bool any_of(const Executor& on, std::int64_t count, const Predicate& predicate,
                           std::uint32_t* flag) {
   on.fill_bytes(flag, 0, sizeof(*flag));
-  for_each(on, count, raise_flag<Predicate>{predicate, flag});
+  find_largest(on, count, predicate, flag);
   return download_value(flag, on) != 0;
-}
-
-/// Finds the largest value: first in each block, then by one atomic_max per block.
-template <class T, class Body>
-struct find_largest_agent {
-  static constexpr int block_threads = 256;
-  static constexpr int block_items = 8 * block_threads;
-  struct shared_storage {
-    T of_warp[block_threads / 32];
-  };
-  struct params {
-    std::int64_t count;
-    Body body;
-    T* largest;
-  };
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    const auto warp = ctx.template group<32>();
-    const std::int64_t begin = static_cast<std::int64_t>(ctx.block_rank()) * block_items;
-    const std::int64_t end = p.count - begin > block_items ? begin + block_items : p.count;
-    T largest{};
-    for (std::int64_t i = begin + ctx.thread_rank(); i < end; i += block_threads) {
-      const T value = p.body(ctx, i);
-      largest = largest < value ? value : largest;
-    }
-    largest = reduce(warp, largest, 32, maximum{});
-    if (warp.rank() == 0) {
-      shared.of_warp[warp.index()] = largest;
-    }
-    ctx.barrier();
-    if (ctx.thread_rank() == 0) {
-      for (const T& value : shared.of_warp) {
-        largest = largest < value ? value : largest;
-      }
-      ctx.atomic_max(p.largest, largest);
-    }
-  }
-};
-
-/// Sets *largest to the maximum of itself and of body(ctx, i) for i in [0, count). No value is negative.
-template <class Executor, class Body, class T>
-void find_largest(const Executor& on, std::int64_t count, const Body& body, T* largest) {
-  using agent = find_largest_agent<T, Body>;
-  if (count > 0) {
-    on.template launch<agent>(block_count(count, agent::block_items), {count, body, largest});
-  }
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::simt

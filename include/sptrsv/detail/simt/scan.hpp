@@ -158,18 +158,6 @@ struct scan_agent {
   SPTRSV_DEVICE static void finish(Context&, const Warp&, const Of&, const Item&, long) {}
 };
 
-/// Raises *largest to the largest count of the warp, for the function finish() of a body. Few warps update
-/// the word, because updates of one word are served one after the other. Returns the largest count.
-template <class Context, class Warp>
-SPTRSV_DEVICE std::int64_t raise_largest(Context& ctx, const Warp& warp, std::int64_t count,
-                                         std::int64_t* largest) {
-  const std::int64_t of_warp = reduce(warp, count, 32, maximum{});
-  if (warp.rank() == 0 && ctx.load_relaxed(largest) < of_warp) {
-    ctx.atomic_max(largest, of_warp);
-  }
-  return of_warp;
-}
-
 /// An element of a scan that has a count and nothing else.
 struct counted {
   std::int64_t count;

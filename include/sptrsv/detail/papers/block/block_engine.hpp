@@ -12,29 +12,19 @@
 #include "sptrsv/detail/papers/block/block_agent.hpp"
 #include "sptrsv/detail/papers/block/block_system.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
-#include "sptrsv/policy/block_tuning.hpp"
+#include "sptrsv/policy/block.hpp"
 
-namespace sptrsv::SPTRSV_ABI::policy {
+namespace sptrsv::SPTRSV_ABI::detail {
 
-template <class Tuning>
-struct basic_column_block;
-template <class Tuning>
-struct basic_row_block;
-template <class Tuning>
-struct basic_recursive_block;
-
-}  // namespace sptrsv::SPTRSV_ABI::policy
-
-namespace sptrsv::SPTRSV_ABI::detail::block {
-
-/// Holds the analysed system and launches the kernel. The three policies differ in the cut.
-template <class Policy, scheme Cut, class Scalar, class Index, class Offset, class Executor>
-class block_engine : public paper_engine<Scalar, Index, Offset, Executor> {
+/// Holds the analysed system and launches the kernel.
+template <policy::block_cut Cut, class Tuning, class Scalar, class Index, class Offset, class Executor>
+class engine<policy::basic_block<Cut, Tuning>, Scalar, Index, Offset, Executor>
+    : public paper_engine<Scalar, Index, Offset, Executor> {
   using base = paper_engine<Scalar, Index, Offset, Executor>;
   using base::triangle_;
-  using Tuning = typename Policy::tuning;
-  using for_one = agent<Tuning, Scalar, Index, Offset, 1>;
-  using for_several = agent<Tuning, Scalar, Index, Offset, Tuning::rhs_per_sweep>;
+  using block_policy = policy::basic_block<Cut, Tuning>;
+  using for_one = block::agent<Tuning, Scalar, Index, Offset, 1>;
+  using for_several = block::agent<Tuning, Scalar, Index, Offset, Tuning::rhs_per_sweep>;
 
  public:
   struct workspace : double_buffer_storage<Scalar> {
@@ -51,10 +41,10 @@ class block_engine : public paper_engine<Scalar, Index, Offset, Executor> {
     }
   };
 
-  block_engine(const Policy& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
-               std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+  engine(const block_policy& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
+         std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : base(form, max_rhs, on, resource) {
-    block_system<Index, Offset> made = analyse(policy, a, form, on, resource);
+    block::block_system<Index, Offset> made = analyse(policy, a, form, on, resource);
     triangle_ = std::move(made.triangle);
     this->levels_ = std::move(made.order);
     plan_ = std::move(made.plan);
@@ -83,42 +73,33 @@ class block_engine : public paper_engine<Scalar, Index, Offset, Executor> {
     info.kernels = {kernel_info{this->launch_text("block", Tuning::block_threads) +
                                 std::to_string(plan_.steps.size()) + " steps in one launch"},
                     kernel_info{std::to_string(plan_.blocks) + " diagonal blocks, " +
-                                describe_steps(plan_.host_steps, triangle_.size)}};
+                                block::describe_steps(plan_.host_steps, triangle_.size)}};
     info.kernels[1].partitions = plan_.blocks;
     info.solver_bytes += plan_.bytes();
     info.workspace_bytes += sums() * sizeof(Scalar) + plan_.steps.size() * sizeof(unsigned long long);
   }
 
  private:
-  /// Returns the number of diagonal blocks that the policy asks for; 0: blocks_by_default.
-  static std::int64_t wanted_blocks(const Policy& policy) {
-    if constexpr (Cut == scheme::recursive) {
-      SPTRSV_EXPECTS(policy.depth <= 30, errc::invalid_argument, "recursive_block: a depth above 30");
-      return policy.depth < 0 ? 0 : std::int64_t{1} << policy.depth;
-    } else {
-      return policy.blocks;
-    }
-  }
-
-  static block_system<Index, Offset> analyse(const Policy& policy, const pattern_view<Index, Offset>& a,
-                                             const triangle_form& form, const Executor& on,
-                                             memory_resource& resource) {
-    std::int64_t blocks = wanted_blocks(policy);
+  static block::block_system<Index, Offset> analyse(const block_policy& policy,
+                                                    const pattern_view<Index, Offset>& a,
+                                                    const triangle_form& form, const Executor& on,
+                                                    memory_resource& resource) {
     scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
     const device_triangle<Index, Offset> t = build_on_device<Index, Offset>(a, form, on, arena);
     if (t.size == 0) {
       return {};
     }
     const std::int64_t resident = on.template resident_blocks<for_one>();
-    blocks = std::min(blocks > 0 ? blocks : blocks_by_default<Tuning>(t.size, t.entries(), resident), t.size);
-    if (Cut == scheme::recursive) {
-      std::int64_t power = 1;
-      while (2 * power <= blocks) {
-        power *= 2;
+    std::int64_t blocks =
+        policy.blocks > 0 ? policy.blocks : block::blocks_by_default<Tuning>(t.size, t.entries(), resident);
+    blocks = std::min(blocks, t.size);
+    if (Cut == policy::block_cut::recursive) {
+      while ((blocks & (blocks - 1)) != 0) {  // not a power of two
+        blocks &= blocks - 1;
       }
-      blocks = power;
     }
-    return system_builder<Tuning, Index, Offset, Executor>(policy.kernels, resident, on, {resource, arena})
+    return block::system_builder<Tuning, Index, Offset, Executor>(policy.kernels, resident, on,
+                                                                  {resource, arena})
         .build(t, Cut, blocks);
   }
 
@@ -127,32 +108,7 @@ class block_engine : public paper_engine<Scalar, Index, Offset, Executor> {
     return plan_.blocks > 1 ? static_cast<std::size_t>(checked_product(triangle_.size, this->max_rhs_)) : 0;
   }
 
-  block_plan<Index> plan_;
-};
-
-}  // namespace sptrsv::SPTRSV_ABI::detail::block
-
-namespace sptrsv::SPTRSV_ABI::detail {
-
-template <class Tuning, class Scalar, class Index, class Offset, class Executor>
-class engine<policy::basic_column_block<Tuning>, Scalar, Index, Offset, Executor>
-    : public block::block_engine<policy::basic_column_block<Tuning>, block::scheme::columns, Scalar, Index,
-                                 Offset, Executor> {
-  using engine::block_engine::block_engine;
-};
-
-template <class Tuning, class Scalar, class Index, class Offset, class Executor>
-class engine<policy::basic_row_block<Tuning>, Scalar, Index, Offset, Executor>
-    : public block::block_engine<policy::basic_row_block<Tuning>, block::scheme::rows, Scalar, Index, Offset,
-                                 Executor> {
-  using engine::block_engine::block_engine;
-};
-
-template <class Tuning, class Scalar, class Index, class Offset, class Executor>
-class engine<policy::basic_recursive_block<Tuning>, Scalar, Index, Offset, Executor>
-    : public block::block_engine<policy::basic_recursive_block<Tuning>, block::scheme::recursive, Scalar,
-                                 Index, Offset, Executor> {
-  using engine::block_engine::block_engine;
+  block::block_plan<Index> plan_;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

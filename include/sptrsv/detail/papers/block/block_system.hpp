@@ -17,21 +17,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
 
-/// Says at which solve indices the rows of a warp start. Rows of different blocks do not share a warp.
-template <class Offset>
-struct starts_in_block {
-  const Offset* row_offsets;  ///< offsets of the entries inside diagonal blocks
-  device_bounds blocks;
-  std::int64_t entries_for_a_warp;
-
-  template <class Context>
-  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
-    const std::int64_t block = blocks.block_of(ctx, solve_index);
-    return row_wise::starts_task(ctx, row_offsets, blocks.begin_of(ctx, block), blocks.end_of(ctx, block),
-                                 solve_index, entries_for_a_warp);
-  }
-};
-
 /// What the kernel needs in addition to the triangle. Rows are solve indices of the final order.
 template <class Index>
 struct block_plan {
@@ -69,10 +54,10 @@ class system_builder {
 
   /// Builds the system of `t`, which is in the order of substitution and has at least one row. `blocks` is at
   /// most the number of rows, and a power of two if the cut is recursive.
-  block_system<Index, Offset> build(const device_triangle<Index, Offset>& t, scheme cut,
+  block_system<Index, Offset> build(const device_triangle<Index, Offset>& t, policy::block_cut cut,
                                     std::int64_t blocks) const {
     std::vector<std::vector<std::int64_t>> passes;
-    for (std::int64_t b = cut == scheme::recursive ? 2 : blocks; b <= blocks && b > 1; b *= 2) {
+    for (std::int64_t b = cut == policy::block_cut::recursive ? 2 : blocks; b <= blocks && b > 1; b *= 2) {
       passes.push_back(even_bounds(t.size, b));
     }
     const std::vector<std::int64_t> bounds = even_bounds(t.size, blocks);
@@ -84,7 +69,7 @@ class system_builder {
     if (blocks == 1) {
       part& whole = parts.front();
       whole.triangle = {t.size, order.inside.entries(), order.levels};
-      whole.of_triangle = choose_triangle<Tuning>(kernels_, whole.triangle);
+      whole.of_triangle = choose_triangle(kernels_, whole.triangle);
       whole.stored_rows = t.size;
       if (whole.of_triangle == policy::triangle_kernel::by_levels) {
         level_offsets = download_array(order.level_offsets, on_);
@@ -94,7 +79,7 @@ class system_builder {
     } else {
       order.inside.columns = {};
       const buffer<std::int64_t> there = upload(bounds, on_, memory_.scratch);
-      const device_bounds on_device{there.data(), blocks, t.size};
+      const row_wise::device_bounds on_device{there.data(), blocks, t.size};
       part_entries<Index, Offset, Executor> entries(t, order.substitution_indices, cut, on_device, on_,
                                                     memory_);
       entries.measure(parts, on_, memory_);
@@ -124,11 +109,13 @@ class system_builder {
         const auto end = std::lower_bound(level, level_offsets.end(), static_cast<Index>(p.last_row));
         p.first_level = level - level_offsets.begin();
         p.triangle.levels = end - level;
-        p.of_triangle = choose_triangle<Tuning>(kernels_, p.triangle);
+        p.of_triangle = choose_triangle(kernels_, p.triangle);
         p.stored_rows = p.rows();
         level = end;
       } else if (p.square.entries > 0) {
-        p.of_square = choose_square<Tuning>(kernels_, p.square);
+        p.of_square = kernels_.square != policy::square_kernel::chosen
+                          ? kernels_.square
+                          : square_by_thresholds<Tuning>(p.square);
         p.is_compressed = is_compressed(p.of_square);
         p.stored_rows = p.is_compressed ? p.square.rows_with_entries : p.rows();
       }
@@ -140,7 +127,7 @@ class system_builder {
     return {offsets, numbers};
   }
 
-  void plan(block_plan<Index>& made, std::vector<part>& parts, const device_bounds& bounds,
+  void plan(block_plan<Index>& made, std::vector<part>& parts, const row_wise::device_bounds& bounds,
             block_order<Index, Offset>& order, const std::vector<Index>& level_offsets) const {
     plan_warps(made, parts, bounds, order);
     step_planner<Tuning> planner(kernels_.selector, resident_);
@@ -156,7 +143,7 @@ class system_builder {
   }
 
   /// Divides the rows into polling warps, if a triangle polls.
-  void plan_warps(block_plan<Index>& made, std::vector<part>& parts, const device_bounds& bounds,
+  void plan_warps(block_plan<Index>& made, std::vector<part>& parts, const row_wise::device_bounds& bounds,
                   const block_order<Index, Offset>& order) const {
     if (std::none_of(parts.begin(), parts.end(),
                      [](const part& p) { return p.of_triangle == policy::triangle_kernel::sync_free; })) {
@@ -164,8 +151,8 @@ class system_builder {
     }
     made.warps = make_runs<Index>(
         bounds.size,
-        starts_in_block<Offset>{order.inside.row_offsets.data(), bounds, Tuning::entries_for_a_warp}, on_,
-        memory_);
+        row_wise::starts_task<Offset>{order.inside.row_offsets.data(), bounds, Tuning::entries_for_a_warp},
+        on_, memory_);
     const auto levels = static_cast<std::int64_t>(order.level_offsets.size()) - 1;
     // A gate in an earlier block is solved already.
     if (Tuning::gate_levels > 0 && levels > Tuning::gate_levels) {

@@ -22,8 +22,8 @@ struct find_entry_keys {
   const Offset* row_offsets;   ///< by substitution index, size + 1
   const Index* columns;        ///< by entry
   const Index* solve_indices;  ///< by substitution index
-  device_bounds blocks;
-  scheme cut;
+  row_wise::device_bounds blocks;
+  policy::block_cut cut;
   entry_key* keys;  ///< output by entry
   Offset* numbers;  ///< output by entry: its index
 
@@ -102,8 +102,9 @@ class part_entries {
  public:
   /// Sorts the entries of `t`, which is in the order of substitution. `substitution_indices` is by solve
   /// index. Synchronises.
-  part_entries(const device_triangle<Index, Offset>& t, const buffer<Index>& substitution_indices, scheme cut,
-               const device_bounds& blocks, const Executor& on, const analysis_memory& memory)
+  part_entries(const device_triangle<Index, Offset>& t, const buffer<Index>& substitution_indices,
+               policy::block_cut cut, const row_wise::device_bounds& blocks, const Executor& on,
+               const analysis_memory& memory)
       : size_(t.size), entries_(t.entries()), parts_(2 * blocks.blocks - 1) {
     memory_resource& scratch = memory.scratch;
     const buffer<Index> solve_indices = make_buffer<Index>(t.size, on, scratch);

@@ -5,8 +5,7 @@
 // A part is one submatrix of the cut: a triangle (diagonal block) or a rectangle below the diagonal blocks.
 // All three algorithms have the same triangles and differ in the rectangles. In the order of execution
 // triangle i is part 2 i, and the rectangle between triangles i - 1 and i is part 2 i - 1. The kernel is
-// chosen by the decision tree of the paper, or by one with thresholds that were fitted to this library's
-// kernels.
+// chosen by the decision tree of the paper, or as measured with this library's kernels.
 #pragma once
 
 #include <algorithm>
@@ -50,16 +49,10 @@ inline policy::triangle_kernel paper_triangle(const triangle_facts& t) {
              : policy::triangle_kernel::sync_free;
 }
 
-/// Returns this library's choice of a kernel for a triangle.
-template <class Tuning>
-policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
-  const double rows_per_level = static_cast<double>(t.rows) / static_cast<double>(t.levels);
-  if (t.levels == 1 || (t.levels <= Tuning::level_set_levels && rows_per_level >= Tuning::level_set_rows)) {
-    return policy::triangle_kernel::by_levels;
-  }
-  return t.levels >= Tuning::serial_levels && rows_per_level <= Tuning::serial_rows
-             ? policy::triangle_kernel::serial
-             : policy::triangle_kernel::sync_free;
+/// Returns this library's choice of a kernel for a triangle: sync_free was the fastest wherever there were at
+/// least two levels and at least 5 rows per level.
+inline policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
+  return t.levels == 1 ? policy::triangle_kernel::by_levels : policy::triangle_kernel::sync_free;
 }
 
 /// Returns the average number of entries of the rows with entries.
@@ -67,14 +60,7 @@ inline double entries_per_row(const square_facts& s) {
   return static_cast<double>(s.entries) / static_cast<double>(s.rows_with_entries);
 }
 
-/// The paper's thresholds for squares, named as in block_tuning.
-struct paper_thresholds {
-  static constexpr double scalar_entries = 12;
-  static constexpr double scalar_empty_ratio = 0.5;
-  static constexpr double vector_empty_ratio = 0.15;
-};
-
-/// Returns the choice of a kernel for a square by the thresholds of Tuning.
+/// Returns the choice of a kernel for a square by the thresholds of Tuning, for both selectors.
 template <class Tuning>
 policy::square_kernel square_by_thresholds(const square_facts& s) {
   const double empty = static_cast<double>(s.rows - s.rows_with_entries) / static_cast<double>(s.rows);
@@ -97,22 +83,12 @@ std::int64_t blocks_by_default(std::int64_t rows, std::int64_t entries, std::int
 }
 
 /// Returns the kernel that the policy asks for, or the selector's choice.
-template <class Tuning>
-policy::triangle_kernel choose_triangle(const policy::block_kernels& kernels, const triangle_facts& t) {
+inline policy::triangle_kernel choose_triangle(const policy::block_kernels& kernels,
+                                               const triangle_facts& t) {
   if (kernels.triangle != policy::triangle_kernel::chosen) {
     return kernels.triangle;
   }
-  return kernels.selector == policy::block_selector::paper ? paper_triangle(t) : fitted_triangle<Tuning>(t);
-}
-
-/// Returns the kernel that the policy asks for, or the selector's choice.
-template <class Tuning>
-policy::square_kernel choose_square(const policy::block_kernels& kernels, const square_facts& s) {
-  if (kernels.square != policy::square_kernel::chosen) {
-    return kernels.square;
-  }
-  return kernels.selector == policy::block_selector::paper ? square_by_thresholds<paper_thresholds>(s)
-                                                           : square_by_thresholds<Tuning>(s);
+  return kernels.selector == policy::block_selector::paper ? paper_triangle(t) : fitted_triangle(t);
 }
 
 /// Returns true if the kernel stores only rows with entries (DCSR).
@@ -134,14 +110,6 @@ int shared_row_lanes(policy::block_selector selector, double entries) {
   const double wanted = entries / Tuning::entries_per_lane;
   return wanted >= 32 ? 32 : std::max(2, simt::ceil_power_of_two(static_cast<int>(wanted)));
 }
-
-/// The three algorithms.
-enum class scheme : std::uint8_t {
-  columns,  ///< below each triangle one rectangle with all rows, used once the triangle is solved
-  /// Left of each triangle one rectangle with all columns, used before the triangle is solved.
-  rows,
-  recursive  ///< triangle, square, triangle; both triangles are cut in the same way
-};
 
 /// One of the 2 * blocks - 1 parts. Rows and columns are solve indices.
 struct part {
@@ -174,12 +142,12 @@ struct part {
 SPTRSV_HOST_DEVICE std::int64_t side_of_square(std::int64_t block) { return block & -block; }
 
 /// Returns the part of the entries in block row `row` and block column `column` <= `row`.
-SPTRSV_HOST_DEVICE std::int64_t part_of(scheme cut, std::int64_t row, std::int64_t column) {
+SPTRSV_HOST_DEVICE std::int64_t part_of(policy::block_cut cut, std::int64_t row, std::int64_t column) {
   if (row == column) {
     return 2 * row;
   }
-  if (cut != scheme::recursive) {
-    return cut == scheme::columns ? 2 * column + 1 : 2 * row - 1;
+  if (cut != policy::block_cut::recursive) {
+    return cut == policy::block_cut::columns ? 2 * column + 1 : 2 * row - 1;
   }
   // Find the largest square whose rows include block row `row` and whose rows begin after block column
   // `column`.
@@ -200,17 +168,17 @@ inline std::vector<std::int64_t> even_bounds(std::int64_t size, std::int64_t blo
   return bounds;
 }
 
-/// Returns the parts in the order of execution. If the scheme is recursive, `bounds` must describe a power of
+/// Returns the parts in the order of execution. If the cut is recursive, `bounds` must describe a power of
 /// two of blocks.
-inline std::vector<part> parts_of(scheme cut, const std::vector<std::int64_t>& bounds) {
+inline std::vector<part> parts_of(policy::block_cut cut, const std::vector<std::int64_t>& bounds) {
   const auto blocks = static_cast<std::int64_t>(bounds.size()) - 1;
   const auto bound = [&](std::int64_t block) { return bounds[at(block)]; };
   std::vector<part> parts;
   for (std::int64_t i = 0; i < blocks; ++i) {
     if (i > 0) {
-      const std::int64_t side = cut == scheme::recursive ? side_of_square(i) : 1;
-      const std::int64_t end = cut == scheme::columns ? blocks : i + side;
-      const std::int64_t begin = cut == scheme::rows ? 0 : i - side;
+      const std::int64_t side = cut == policy::block_cut::recursive ? side_of_square(i) : 1;
+      const std::int64_t end = cut == policy::block_cut::columns ? blocks : i + side;
+      const std::int64_t begin = cut == policy::block_cut::rows ? 0 : i - side;
       parts.push_back({false, bound(i), bound(end), bound(begin), bound(i)});
     }
     parts.push_back({true, bound(i), bound(i + 1), bound(i), bound(i + 1)});

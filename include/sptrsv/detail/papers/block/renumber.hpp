@@ -15,28 +15,9 @@
 #include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
+#include "sptrsv/detail/papers/row_wise/fused_rows.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
-
-/// Bounds of diagonal blocks in device memory. They are not read if there is one block.
-struct device_bounds {
-  const std::int64_t* bounds;  ///< by block, blocks + 1
-  std::int64_t blocks;
-  std::int64_t size;  ///< number of rows
-
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t block_of(Context& ctx, std::int64_t row) const {
-    return triangle_kernels::major_of(ctx, bounds, blocks, row);
-  }
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t begin_of(Context& ctx, std::int64_t block) const {
-    return block == 0 ? 0 : static_cast<std::int64_t>(ctx.load_constant(bounds + block));
-  }
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t end_of(Context& ctx, std::int64_t block) const {
-    return block == blocks - 1 ? size : static_cast<std::int64_t>(ctx.load_constant(bounds + block + 1));
-  }
-};
 
 /// Says whether the column of an entry lies in the block of its row.
 template <class Index, class Offset>
@@ -44,7 +25,7 @@ struct is_inside {
   std::int64_t size;
   const Offset* row_offsets;  ///< by row, size + 1
   const Index* columns;       ///< by entry
-  device_bounds blocks;
+  row_wise::device_bounds blocks;
 
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t e) const {
@@ -57,7 +38,7 @@ struct is_inside {
 /// Returns the entries inside diagonal blocks, without sources. Synchronises.
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offset>& t,
-                                              const device_bounds& blocks, const Executor& on,
+                                              const row_wise::device_bounds& blocks, const Executor& on,
                                               const analysis_memory& memory) {
   const std::int64_t entries = t.entries();
   const auto kept_before = count_marked<Offset>(
@@ -81,7 +62,7 @@ using level_key = std::uint64_t;
 template <class Index>
 struct find_level_keys {
   const Index* levels;  ///< by row, counted from 1
-  device_bounds blocks;
+  row_wise::device_bounds blocks;
   std::int64_t max_levels;
   level_key* keys;  ///< output by row
 
@@ -115,7 +96,7 @@ struct block_order {
 
 /// Sorts the rows by block and level. Rows of equal key keep their order. Synchronises.
 template <class Index, class Offset, class Executor>
-void divide(block_order<Index, Offset>& made, const device_bounds& blocks, const Executor& on,
+void divide(block_order<Index, Offset>& made, const row_wise::device_bounds& blocks, const Executor& on,
             const analysis_memory& memory) {
   made.inside.sources = {};
   made.inside.diagonal_sources = {};

@@ -4,34 +4,51 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/papers/row_wise/lane_rows.hpp"
 #include "sptrsv/detail/papers/row_wise/tile_rows.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::row_wise {
 
-/// Says at which solve indices a warp's rows start. The rows [begin, end) are divided into groups of 32: a
+/// Bounds of blocks of rows in device memory. They are not read if there is one block.
+struct device_bounds {
+  const std::int64_t* bounds;  ///< by block, blocks + 1
+  std::int64_t blocks;
+  std::int64_t size;  ///< number of rows
+
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t block_of(Context& ctx, std::int64_t row) const {
+    return triangle_kernels::major_of(ctx, bounds, blocks, row);
+  }
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t begin_of(Context& ctx, std::int64_t block) const {
+    return block == 0 ? 0 : static_cast<std::int64_t>(ctx.load_constant(bounds + block));
+  }
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t end_of(Context& ctx, std::int64_t block) const {
+    return block == blocks - 1 ? size : static_cast<std::int64_t>(ctx.load_constant(bounds + block + 1));
+  }
+};
+
+/// Says at which solve indices a warp's rows start. The rows of a block are divided into groups of 32: a
 /// group with at least `entries_for_a_warp` entries per row on average gets one warp per row, another group
 /// gets one warp for all its rows.
-template <class Context, class Offset>
-SPTRSV_DEVICE bool starts_task(Context& ctx, const Offset* row_offsets, std::int64_t begin, std::int64_t end,
-                               std::int64_t solve_index, std::int64_t entries_for_a_warp) {
-  const std::int64_t first = begin + (solve_index - begin) / 32 * 32;
-  const std::int64_t last = end - first > 32 ? first + 32 : end;
-  const auto entries = static_cast<std::int64_t>(ctx.load_constant(row_offsets + last) -
-                                                 ctx.load_constant(row_offsets + first));
-  return solve_index == first || entries >= entries_for_a_warp * (last - first);
-}
-
-/// Says the same where all rows are divided.
 template <class Offset>
-struct starts_by_average {
+struct starts_task {
   const Offset* row_offsets;  ///< by solve index, size + 1
-  std::int64_t size;
+  device_bounds blocks;
   std::int64_t entries_for_a_warp;
 
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
-    return starts_task(ctx, row_offsets, 0, size, solve_index, entries_for_a_warp);
+    const std::int64_t block = blocks.block_of(ctx, solve_index);
+    const std::int64_t begin = blocks.begin_of(ctx, block);
+    const std::int64_t end = blocks.end_of(ctx, block);
+    const std::int64_t first = begin + (solve_index - begin) / 32 * 32;
+    const std::int64_t last = end - first > 32 ? first + 32 : end;
+    const auto entries = static_cast<std::int64_t>(ctx.load_constant(row_offsets + last) -
+                                                   ctx.load_constant(row_offsets + first));
+    return solve_index == first || entries >= entries_for_a_warp * (last - first);
   }
 };
 

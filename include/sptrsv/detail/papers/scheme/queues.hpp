@@ -12,8 +12,8 @@
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/detail/papers/scheme/grouping.hpp"
-#include "sptrsv/matrix.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::schemes {
 

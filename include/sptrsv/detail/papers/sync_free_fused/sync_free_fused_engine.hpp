@@ -28,10 +28,11 @@ class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Execu
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : base(a, form, max_rhs, on, resource) {
     this->renumber(policy.order, on, resource);
-    tasks_ = make_runs<Index>(a.size,
-                              row_wise::starts_by_average<Offset>{this->triangle_.row_offsets.data(), a.size,
-                                                                  Tuning::entries_for_a_warp},
-                              on, analysis_memory(resource));
+    tasks_ = make_runs<Index>(
+        a.size,
+        row_wise::starts_task<Offset>{
+            this->triangle_.row_offsets.data(), {nullptr, 1, a.size}, Tuning::entries_for_a_warp},
+        on, analysis_memory(resource));
     this->blocks_ = simt::block_count(tasks_.count, agent<1>::warps_per_block);
   }
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // An analysis of cuSPARSE together with its buffer: SpSV for vectors, SpSM for matrices.
 //
 // cuSPARSE requires the same arguments from the query of the buffer size to the solve, and a buffer that
@@ -11,11 +10,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "sptrsv/detail/cusparse/csr_system.hpp"
-#include "sptrsv/detail/cusparse/handles.cuh"
+#include "common/cusparse/csr_system.hpp"
+#include "common/cusparse/handles.cuh"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::SPTRSV_ABI::detail::cusparse {
+namespace sptrsv_common::cusparse {
 
 /// The arguments that all calls for one system share.
 template <class Scalar>
@@ -148,4 +147,4 @@ class prepared_solve {
   buffer<unsigned char> buffer_;
 };
 
-}  // namespace sptrsv::SPTRSV_ABI::detail::cusparse
+}  // namespace sptrsv_common::cusparse

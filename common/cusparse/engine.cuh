@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// The engine of the policy cusparse: calls cuSPARSE and adds what this library's interface promises beyond
+// The engine of the baseline cuSPARSE: calls cuSPARSE and adds what this library's interface promises beyond
 // it.
 #pragma once
 
@@ -11,18 +10,20 @@
 #include <string>
 #include <vector>
 
+#include "common/cusparse/policy.hpp"
+#include "common/cusparse/prepared_solve.cuh"
 #include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/cusparse/prepared_solve.cuh"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
-#include "sptrsv/policy/cusparse.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
+namespace cusparse = sptrsv_common::cusparse;
+
 template <class Scalar, class Index, class Offset>
-class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
+class engine<cusparse::policy, Scalar, Index, Offset, cuda_executor> {
   /// The cuSPARSE analyses of one workspace.
   struct plans {
     std::optional<cusparse::prepared_solve<Scalar, false>> one_rhs;
@@ -45,7 +46,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
     void reset(const cuda_executor&) {}  // no solve uses what an earlier one has left
   };
 
-  engine(const policy::cusparse& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
+  engine(const cusparse::policy& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
          std::int64_t max_rhs, const cuda_executor& on, memory_resource& resource)
       : policy_(policy),
         form_(form),
@@ -90,7 +91,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
     const std::lock_guard<std::mutex> lock(mutex_);
     use_stream(on);
     made.prepared->one_rhs.emplace(handle_.get(), system_, values_,
-                                   packed_view(made, 1, policy::rhs_layout::column_major), resource,
+                                   packed_view(made, 1, cusparse::rhs_layout::column_major), resource,
                                    on.stream());
     if (max_rhs_ > 1) {
       made.prepared->many_rhs.emplace(handle_.get(), system_, values_,
@@ -112,7 +113,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
       solve_in(scratch, alpha, b, x, on);
     } else {
       const dense_view<Scalar> packed = packed_view(
-          scratch, x.columns, is_whole(x.columns) ? policy_.layout : policy::rhs_layout::column_major);
+          scratch, x.columns, is_whole(x.columns) ? policy_.layout : cusparse::rhs_layout::column_major);
       copy(b, packed, on);
       solve_in(scratch, alpha, packed, packed, on);
       copy(packed, x, on);
@@ -154,7 +155,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
     if (!is_trivial() && max_rhs_ > 1) {
       info.kernels.push_back(kernel_info{
           "cusparseSpSM" + version + system + ", for " + std::to_string(max_rhs_) + " right-hand sides, " +
-          (policy_.layout == policy::rhs_layout::row_major ? "row-major" : "column-major")});
+          (policy_.layout == cusparse::rhs_layout::row_major ? "row-major" : "column-major")});
     }
     if (policy_.watch) {
       info.kernels.push_back(kernel_info{"find_nonfinite"});
@@ -184,13 +185,14 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
   }
   [[nodiscard]] std::size_t packed_size() const {
     const std::int64_t by_columns = checked_product(padded(system_.size), max_rhs_);
-    const std::int64_t by_rows =
-        policy_.layout == policy::rhs_layout::row_major ? checked_product(system_.size, padded(max_rhs_)) : 0;
+    const std::int64_t by_rows = policy_.layout == cusparse::rhs_layout::row_major
+                                     ? checked_product(system_.size, padded(max_rhs_))
+                                     : 0;
     return static_cast<std::size_t>(std::max(by_columns, by_rows));
   }
   [[nodiscard]] dense_view<Scalar> packed_view(const workspace& scratch, std::int64_t columns,
-                                               policy::rhs_layout layout) const {
-    return layout == policy::rhs_layout::row_major
+                                               cusparse::rhs_layout layout) const {
+    return layout == cusparse::rhs_layout::row_major
                ? dense_view<Scalar>::row_major(scratch.packed.data(), system_.size, columns, padded(columns))
                : dense_view<Scalar>::column_major(scratch.packed.data(), system_.size, columns,
                                                   padded(system_.size));
@@ -202,7 +204,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
       return false;
     }
     if (is_whole(v.columns)) {
-      return policy_.layout == policy::rhs_layout::row_major
+      return policy_.layout == cusparse::rhs_layout::row_major
                  ? v.column_stride == 1 && v.row_stride >= v.columns
                  : v.row_stride == 1 && v.column_stride >= v.rows;
     }
@@ -243,7 +245,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
     cusparse::check(cusparseSetStream(handle_.get(), on.stream()), "cusparseSetStream");
   }
 
-  policy::cusparse policy_;
+  cusparse::policy policy_;
   triangle_form form_;
   std::int64_t max_rhs_;
   cusparse::csr_system<Index, Offset> system_;

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The system in the form that cuSPARSE takes: a CSR matrix, one of its triangles, and an operation; and the
 // kernels around cuSPARSE, one thread per element.
 #pragma once
@@ -12,7 +11,10 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::SPTRSV_ABI::detail::cusparse {
+namespace sptrsv_common::cusparse {
+
+using namespace sptrsv;  // the baseline is made of the library's parts
+using namespace sptrsv::detail;
 
 /// No substitution index is that large, and a memset by bytes writes it.
 inline constexpr unsigned char all_finite_byte = 0x7f;
@@ -219,4 +221,4 @@ csr_system<Index, Offset> rows_of_system(const pattern_view<Index, Offset>& a, c
   return s;
 }
 
-}  // namespace sptrsv::SPTRSV_ABI::detail::cusparse
+}  // namespace sptrsv_common::cusparse

@@ -1,13 +1,15 @@
-// SPDX-License-Identifier: Apache-2.0
-// The policy cusparse: NVIDIA's own solver.
+// NVIDIA's own solver as a policy: the baseline of measurements.
 //
-// sptrsv/policy.hpp does not include this header: a program that includes it links cuSPARSE (CMake:
-// CUDA::cusparse) of CUDA 12.4 or newer. Without nvcc, the header declares the policy only.
+// A program that includes this header links cuSPARSE (CMake: CUDA::cusparse) of CUDA 12.4 or newer. Without
+// nvcc, the header declares the policy and its cost model only.
 #pragma once
 
+#include <limits>
+
+#include "sptrsv/cost_model.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::SPTRSV_ABI::policy {
+namespace sptrsv_common::cusparse {
 
 /// The layout of several right-hand sides in memory.
 enum class rhs_layout {
@@ -31,9 +33,9 @@ enum class rhs_layout {
 /// - Memory that cuSPARSE allocates for itself does not come from the memory resource. `analyze` also creates
 ///   a handle (cusparseCreate), and `make_workspace` synchronises its stream.
 /// - cuSPARSE 12.6 refuses 64-bit offsets with 32-bit indices; `analyze` throws errc::unsupported.
-struct cusparse {
+struct policy {
   static constexpr const char* name = "cusparse";  ///< in solver_info and in messages
-  using default_stream = stream_handle;            ///< stream type of the solver: cudaStream_t
+  using default_stream = sptrsv::stream_handle;    ///< stream type of the solver: cudaStream_t
 
   /// true: `analyze` checks the pattern as for any other policy, and gives cuSPARSE the rows of op(T), sorted
   /// and without the rest of A; cuSPARSE never solves a transposed system. false: `analyze` gives cuSPARSE
@@ -51,8 +53,21 @@ struct cusparse {
   rhs_layout layout = rhs_layout::column_major;
 };
 
-}  // namespace sptrsv::SPTRSV_ABI::policy
+/// Fitted like the constants of sptrsv/detail/automatic/cost_models.hpp.
+inline constexpr sptrsv::linear_cost measured_cost[]{{217, 1.37e+03, 4.94, 0.00126, 19.9}};
+
+}  // namespace sptrsv_common::cusparse
+
+/// Lets the baseline be a candidate of policy::automatic.
+template <>
+struct sptrsv::cost_model<sptrsv_common::cusparse::policy> {
+  static double nanoseconds(const sptrsv_common::cusparse::policy& chosen, const system_profile& system) {
+    return system.offset_bytes == system.index_bytes  // cuSPARSE refuses other systems
+               ? linear_cost_model<sptrsv_common::cusparse::measured_cost>::nanoseconds(chosen, system)
+               : std::numeric_limits<double>::infinity();
+  }
+};
 
 #ifdef __CUDACC__
-#include "sptrsv/detail/cusparse/engine.cuh"
+#include "common/cusparse/engine.cuh"
 #endif

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Owners of cuSPARSE's descriptors and handles, its errors as exceptions, and its constants for our types.
 #pragma once
 
@@ -12,10 +11,13 @@
 #include "sptrsv/error.hpp"
 
 #if CUSPARSE_VERSION < 12300
-#error "sptrsv/policy/cusparse.hpp needs cusparseSpSM_updateMatrix: CUDA 12.4 or newer"
+#error "common/cusparse needs cusparseSpSM_updateMatrix: CUDA 12.4 or newer"
 #endif
 
-namespace sptrsv::SPTRSV_ABI::detail::cusparse {
+namespace sptrsv_common::cusparse {
+
+using namespace sptrsv;  // the baseline is made of the library's parts
+using namespace sptrsv::detail;
 
 /// Returns the version of the linked library.
 inline std::string version() {
@@ -63,4 +65,4 @@ inline constexpr cudaDataType value_type = is_complex_v<Scalar>
                                                ? (sizeof(real_t<Scalar>) == 4 ? CUDA_C_32F : CUDA_C_64F)
                                                : (sizeof(real_t<Scalar>) == 4 ? CUDA_R_32F : CUDA_R_64F);
 
-}  // namespace sptrsv::SPTRSV_ABI::detail::cusparse
+}  // namespace sptrsv_common::cusparse
