@@ -13,18 +13,25 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
-/// Marks entries and the reciprocals of the pivots pending. Runs once per entry in level order.
-template <class Scalar, class Offset>
+/// Cholesky: marks the entries that are used and the reciprocals of the pivots pending; the other entries
+/// keep their values. Runs once per stored entry.
+template <class Scalar>
 struct reset_entries {
+  using flag = value_flag<Scalar>;
+  using word = typename flag::word;
+
   std::int64_t size;
-  const Offset* sources;
-  typename value_flag<Scalar>::word* factors;
-  typename value_flag<Scalar>::word* reciprocals;
+  const unsigned char* is_used;  ///< see elimination
+  const word* a;
+  word* factors;
+  word* reciprocals;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    using flag = value_flag<Scalar>;
-    flag::reset(ctx, flag::address(factors, ctx.load_constant(sources + e)));
+    const bool is_reset = ctx.load_constant(is_used + e) != 0;
+    for (std::int64_t w = e * flag::words; w < (e + 1) * flag::words; ++w) {
+      ctx.store(factors + w, is_reset ? flag::pending : ctx.load_constant(a + w));
+    }
     if (e < size) {
       flag::reset(ctx, flag::address(reciprocals, e));
     }
@@ -83,11 +90,11 @@ class engine {
     }
     if constexpr (Method == method::lu) {
       on.fill_bytes(factors_.data(), 0xff, factors_.bytes());
-    } else {  // entries above the diagonal are not used and keep their values
-      on.copy(factors_.data(), values, factors_.bytes());
-      simt::for_each(on, rows_.entries,
-                     reset_entries<Scalar, Offset>{rows_.size, rows_.sources.data(), factors_.data(),
-                                                   reciprocals_.data()});
+    } else {
+      simt::for_each(
+          on, static_cast<std::int64_t>(rows_.is_used.size()),
+          reset_entries<Scalar>{rows_.size, rows_.is_used.data(), reinterpret_cast<const word*>(values),
+                                factors_.data(), reciprocals_.data()});
     }
     if (long_rows_.size() > 0) {
       simt::for_each(on, rows_.entries,

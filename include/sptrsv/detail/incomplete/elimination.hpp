@@ -27,6 +27,7 @@ struct elimination {
   buffer<Offset> row_offsets;           ///< by solve index, size + 1
   buffer<Index> diagonal_slots;         ///< by solve index: the number of entries below the diagonal
   buffer<Offset> sources;               ///< by entry: its index in the stored matrix
+  buffer<unsigned char> is_used;        ///< cholesky, by entry of the stored matrix: whether a row holds it
   buffer<std::int64_t> first_operands;  ///< by solve index, size + 1
   buffer<operand<Index, Offset>> operands;
   operand_totals totals{};
@@ -35,7 +36,7 @@ struct elimination {
 
   [[nodiscard]] bool has_pieces() const { return totals.long_rows > 0; }
   [[nodiscard]] std::size_t bytes() const {
-    return rows.bytes() + row_offsets.bytes() + diagonal_slots.bytes() + sources.bytes() +
+    return rows.bytes() + row_offsets.bytes() + diagonal_slots.bytes() + sources.bytes() + is_used.bytes() +
            first_operands.bytes() + operands.bytes() + pieces.bytes() + steps.bytes();
   }
 };
@@ -134,6 +135,9 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   made.sources = make_buffer<Offset>(made.entries, on, resource);
   const auto solve_index_of_row = make_buffer<Index>(a.size, on, arena);
   const auto columns = make_buffer<Index>(made.entries, on, arena);
+  if (Method == method::cholesky) {
+    made.is_used = make_zeros<unsigned char>(a.entries, on, resource);
+  }
   const eliminated_rows<Index, Offset> to{a.size,
                                           triangle_view<Index, Offset>::of(lower),
                                           lower.diagonal_sources.data(),
@@ -143,7 +147,8 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
                                           made.diagonal_slots.data(),
                                           made.sources.data(),
                                           columns.data(),
-                                          solve_index_of_row.data()};
+                                          solve_index_of_row.data(),
+                                          made.is_used.data()};
   const auto totals = make_zeros<operand_totals>(1, on, arena);
   scan(on, a.size, place_eliminated_rows<Index, Offset>{to, &totals.data()->longest_row}, memory);
   triangle_kernels::for_each_entry(on, made.row_offsets.data(), a.size, made.entries,

@@ -45,6 +45,7 @@ struct eliminated_rows {
   Offset* sources;
   Index* columns;  ///< by entry
   Index* solve_index_of_row;
+  unsigned char* is_used;  ///< null: it is not wanted
 };
 
 /// The body of a scan over the rows in level order: finds where each row begins.
@@ -110,6 +111,9 @@ struct place_entries {
   SPTRSV_DEVICE void put(Context& ctx, std::int64_t e, Index column, Offset source) const {
     ctx.store(to.columns + e, column);
     ctx.store(to.sources + e, source);
+    if (to.is_used != nullptr) {
+      ctx.store(to.is_used + source, static_cast<unsigned char>(1));
+    }
   }
 };
 
