@@ -213,9 +213,9 @@ class engine {
     return std::min(many_rows, static_cast<std::int64_t>(rows_.steps.size()) /
                                    std::max<std::int64_t>(rows_.totals.long_rows, 1));
   }
-  /// Returns the entries of the longest row that is not cut, at most.
+  /// Returns the entries of the longest row that is not cut.
   [[nodiscard]] std::int64_t longest_whole_row() const {
-    return rows_.has_pieces() ? std::min(rows_.totals.longest_row, limits.whole) : rows_.totals.longest_row;
+    return rows_.has_pieces() ? rows_.totals.longest_whole : rows_.totals.longest_row;
   }
 
   [[nodiscard]] launch_plan plan_of(int row_lanes, const Executor& on) const {

@@ -236,7 +236,7 @@ struct pieces_agent : agent<Tuning, Method, Scalar, Index, Offset, 32> {
     of_rows::for_each_task(ctx, warp, p, [&](std::int64_t task, std::uint32_t half) {
       const Index r = ctx.load_constant(&p.pieces[task].row);
       const auto at = row_place<Scalar, Index, Offset>::load(ctx, p, r);
-      if (p.limits.pieces_of(at.length) > 1) {
+      if (p.limits.pieces_of(at.length, at.below) > 1) {
         piece_row<Method, Scalar, Index, Offset>::factorize(ctx, warp, p, at, task, half);
       } else {
         of_rows::factorize_rows(ctx, warp, p, at, shared, half);

@@ -235,7 +235,7 @@ struct place_operands {
         ctx.store(first_operands + size, ctx.load_constant(operand_offsets + end));
       }
     }
-    if (limits.pieces_of(end - begin) > 1) {
+    if (limits.pieces_of(end - begin, ctx.load_constant(steps.diagonal_slots + r)) > 1) {
       return;
     }
     if (steps.is_step(ctx, r, e)) {

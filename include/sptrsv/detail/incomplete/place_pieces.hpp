@@ -40,7 +40,8 @@ struct place_pieces_agent {
       const std::int64_t r =
           triangle_kernels::count_below(ctx, row_offsets + 1, p.operands.size, static_cast<Offset>(e + 1));
       const std::int64_t length = triangle_kernels::row_length(ctx, row_offsets, r);
-      const std::int64_t pieces = p.operands.limits.pieces_of(length);
+      const std::int64_t pieces =
+          p.operands.limits.pieces_of(length, ctx.load_constant(p.operands.steps.diagonal_slots + r));
       if (pieces > 1) {
         const std::int64_t slot = e - static_cast<std::int64_t>(ctx.load_constant(row_offsets + r));
         const std::int64_t piece = ((slot + 1) * pieces - 1) / length;

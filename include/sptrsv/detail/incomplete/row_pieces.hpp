@@ -4,19 +4,20 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/analysis/for_each_entry.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// Decides which rows are cut into pieces, each of which a warp computes.
 struct piece_limits {
-  std::int64_t whole;  ///< entries of the longest row that is not cut
+  std::int64_t whole;  ///< entries of the longest row with steps that is not cut
   std::int64_t piece;  ///< entries of a piece of a longer row, at most; at most 32
 
-  /// Returns the number of pieces of a row of `length` entries. Piece p begins at slot begin(p, ...).
-  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t pieces_of(std::int64_t length) const {
-    return length <= whole ? 1 : simt::ceil_div(length, piece);
+  /// Returns the number of pieces of a row of `length` entries, `below` of which have steps. Piece p begins
+  /// at slot begin(p, ...).
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t pieces_of(std::int64_t length, std::int64_t below) const {
+    return length <= whole || below == 0 ? 1 : simt::ceil_div(length, piece);
   }
   SPTRSV_HOST_DEVICE static std::int64_t begin(std::int64_t p, std::int64_t length, std::int64_t pieces) {
     return p * length / pieces;
@@ -46,9 +47,10 @@ struct piece_step {
 
 /// What the analysis counts, in device memory.
 struct operand_totals {
-  std::int64_t longest_row;  ///< entries
-  std::int64_t long_rows;    ///< rows that are cut
-  std::int64_t pieces;       ///< of all rows, if rows are cut
+  std::int64_t longest_row;    ///< entries
+  std::int64_t longest_whole;  ///< of the rows that are not cut, if rows are cut
+  std::int64_t long_rows;      ///< rows that are cut
+  std::int64_t pieces;         ///< of all rows, if rows are cut
   std::int64_t operands;
   std::int64_t operands_and_steps;  ///< steps of pieces
 };
@@ -58,19 +60,25 @@ template <class Index, class Offset>
 struct cut_rows {
   std::int64_t size;  ///< rows
   const Offset* row_offsets;
+  const Index* diagonal_slots;
   piece_limits limits;
   row_piece<Index>* pieces;  ///< output; one more than there are, without operands and steps
-  operand_totals* totals;    ///< output: long_rows, pieces
+  operand_totals* totals;    ///< output: longest_whole, long_rows, pieces
+
+  struct row {
+    std::int64_t count;  ///< pieces
+    std::int64_t length;
+  };
 
   template <class Context>
-  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t r) const {
-    return {limits.pieces_of(length(ctx, r))};
+  SPTRSV_DEVICE row load(Context& ctx, std::int64_t r) const {
+    const std::int64_t length = triangle_kernels::row_length(ctx, row_offsets, r);
+    return {limits.pieces_of(length, ctx.load_constant(diagonal_slots + r)), length};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const simt::counted& own,
-                           std::int64_t before) const {
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const row& own, std::int64_t before) const {
     for (std::int64_t p = 0; p < own.count; ++p) {
-      const auto slot = static_cast<Index>(piece_limits::begin(p, length(ctx, r), own.count));
+      const auto slot = static_cast<Index>(piece_limits::begin(p, own.length, own.count));
       ctx.store(pieces + before + p, row_piece<Index>{0, 0, static_cast<Index>(r), slot});
     }
     if (own.count > 1) {
@@ -81,12 +89,9 @@ struct cut_rows {
       ctx.store(&totals->pieces, before + own.count);
     }
   }
-
- private:
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t length(Context& ctx, std::int64_t r) const {
-    return static_cast<std::int64_t>(ctx.load_constant(row_offsets + r + 1) -
-                                     ctx.load_constant(row_offsets + r));
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void finish(Context& ctx, const Warp& warp, const row& own) const {
+    simt::raise_largest(ctx, warp, own.count > 1 ? 0 : own.length, &totals->longest_whole);
   }
 };
 
