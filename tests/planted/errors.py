@@ -1388,13 +1388,13 @@ ERRORS = (
         "a piece of a long row does not wait for its operands",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "piece_row.hpp", "!factor_.is_known() ? factor_ : operands[i]", "true ? factor_ : operands[i]"),
+        Edit(INCOMPLETE + "piece_row.hpp", "needs_factor || !operands[i].is_known()", "needs_factor"),
     ),
     error(
         "a piece of a long row does not wait for its multipliers",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "piece_row.hpp", "lane_ == step && !factor_.is_known() ? factor_", "false ? factor_"),
+        Edit(INCOMPLETE + "piece_row.hpp", "lane_ == step && !factor_.is_known()", "false"),
     ),
     error(
         "Cholesky does not conjugate in a piece of a long row",

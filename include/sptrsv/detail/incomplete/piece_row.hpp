@@ -78,6 +78,7 @@ class piece_row {
       return {component, is_present ? flag::try_load(ctx, component) : flag::zero()};
     }
     SPTRSV_DEVICE bool is_known() const { return flag::is_known(seen); }
+    SPTRSV_DEVICE const word* missing() const { return flag::missing(component, seen); }
     template <class Context>
     SPTRSV_DEVICE void poll(Context& ctx) {
       if (!is_known()) {
@@ -129,17 +130,18 @@ class piece_row {
         break;
       }
       for (;;) {  // what the next steps need is polled, too
-        const waited& needed = lane_ == step && !factor_.is_known() ? factor_ : operands[i];
-        if (!warp.any(!needed.is_known())) {
+        const bool needs_factor = lane_ == step && !factor_.is_known();
+        const bool needs_any = needs_factor || !operands[i].is_known();
+        if (!warp.any(needs_any)) {
           break;
         }
-        if (!needed.is_known()) {
-          ctx.spin(flag::missing(needed.component, needed.seen));
+        if (needs_any) {
+          ctx.spin(needs_factor ? factor_.missing() : operands[i].missing());
         }
         factor_.poll(ctx);
         SPTRSV_UNROLL
-        for (waited& operand : operands) {
-          operand.poll(ctx);
+        for (int k = 0; k < steps_at_once; ++k) {
+          operands[k].poll(ctx);
         }
         warp.sync();  // no data needs it: the lanes are together again
       }
