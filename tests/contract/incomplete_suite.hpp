@@ -38,6 +38,7 @@ struct cut_incomplete : experimental::incomplete_tuning {
   static constexpr int block_threads = 32;
   static constexpr std::int64_t longest_whole_row = 4;
   static constexpr std::int64_t piece_entries = 3;
+  static constexpr std::int64_t longest_cut_row = 40;
 };
 
 template <class Types>

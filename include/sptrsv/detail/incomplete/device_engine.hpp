@@ -67,7 +67,8 @@ class engine {
   template <int Lanes>
   using agent = incomplete::agent<Tuning, Method, Scalar, Index, Offset, Lanes>;
   using of_pieces = pieces_agent<Tuning, Method, Scalar, Index, Offset>;
-  static constexpr piece_limits limits{Tuning::longest_whole_row, Tuning::piece_entries};
+  static constexpr piece_limits limits{Tuning::longest_whole_row, Tuning::piece_entries,
+                                       Tuning::longest_cut_row};
 
  public:
   engine(const pattern_view<Index, Offset>& a, const Executor& on, memory_resource& resource)

@@ -13,11 +13,14 @@ namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 struct piece_limits {
   std::int64_t whole;  ///< entries of the longest row with steps that is not cut
   std::int64_t piece;  ///< entries of a piece of a longer row, at most; at most 32
+  /// Entries of the longest row that is cut: the operands of a row are searched in time that grows with the
+  /// square of its length.
+  std::int64_t longest;
 
   /// Returns the number of pieces of a row of `length` entries, `below` of which have steps. Piece p begins
   /// at slot begin(p, ...).
   [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t pieces_of(std::int64_t length, std::int64_t below) const {
-    return length <= whole || below == 0 ? 1 : simt::ceil_div(length, piece);
+    return length <= whole || length > longest || below == 0 ? 1 : simt::ceil_div(length, piece);
   }
   SPTRSV_HOST_DEVICE static std::int64_t begin(std::int64_t p, std::int64_t length, std::int64_t pieces) {
     return p * length / pieces;
