@@ -48,7 +48,7 @@ void add_operands(elimination<Index, Offset>& made, const Index* columns, const 
                   const buffer<operand_totals>& totals, const piece_limits& limits, std::int64_t longest_row,
                   const Executor& on, const analysis_memory& memory) {
   using agent = place_pieces_agent<Method, Index, Offset>;
-  const bool may_cut = limits.pieces_of(longest_row, longest_row) > 1;
+  const bool may_cut = longest_row > limits.whole;
   const std::int64_t of_steps = made.entries + 1;  // where the counts of steps begin
   const std::int64_t all = may_cut ? 2 * of_steps : of_steps;
   const auto counts = make_buffer<std::int64_t>(all, on, memory.scratch);
