@@ -66,6 +66,12 @@ matrix make_matrix(const common::matrix_source& source) {
     auto file = sptrsv_common::read_matrix_market<std::complex<double>>(source.path);
     SPTRSV_EXPECTS(file.rows == file.cols, sptrsv::errc::not_square, "the matrix is not square");
     all = {file.rows, file.cols, std::move(file.row_indices), std::move(file.column_indices), {}};
+    if (std::equal(all.row_indices.begin(), all.row_indices.end(), all.column_indices.begin(),
+                   std::greater_equal<>())) {  // a stored lower triangle stands for both
+      const auto rows = all.row_indices;
+      all.row_indices.insert(all.row_indices.end(), all.column_indices.begin(), all.column_indices.end());
+      all.column_indices.insert(all.column_indices.end(), rows.begin(), rows.end());
+    }
   }
   all.values.assign(all.row_indices.size(), 0);
   common::add_missing_pivots(all);

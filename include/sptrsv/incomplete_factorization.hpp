@@ -71,6 +71,13 @@ struct incomplete_tuning {
   static constexpr std::int64_t levels_at_once = 32;
   /// If true, the kernel computes a row in registers where the row fits the registers of its threads.
   static constexpr bool short_rows_in_registers = true;
+  /// Longest row, in entries, that is computed by one warp. Longer ones are cut into pieces for several
+  /// warps.
+  static constexpr std::int64_t longest_whole_row = 128;
+  /// Entries of a piece, at most: 2 to 32, not more than longest_whole_row.
+  static constexpr std::int64_t piece_entries = 32;
+  /// Longest row that is cut.
+  static constexpr std::int64_t longest_cut_row = 4096;
   /// Shared memory of a block in bytes, at most. Longer rows are computed in global memory.
   static constexpr std::int64_t shared_bytes = 24 * 1024;
 };

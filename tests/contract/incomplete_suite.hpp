@@ -33,6 +33,13 @@ struct wide_incomplete : experimental::incomplete_tuning {
   static constexpr std::int64_t levels_at_once = 1 << 20;
   static constexpr std::int64_t shared_bytes = 0;
 };
+/// Pieces of few entries of rows that are not long.
+struct cut_incomplete : experimental::incomplete_tuning {
+  static constexpr int block_threads = 32;
+  static constexpr std::int64_t longest_whole_row = 4;
+  static constexpr std::int64_t piece_entries = 3;
+  static constexpr std::int64_t longest_cut_row = 40;
+};
 
 template <class Types>
 class incomplete : public on_target<Types> {
@@ -353,6 +360,8 @@ TYPED_TEST_P(incomplete, of_all_patterns) {
       this->template check<method::cholesky, small_incomplete>(p, by_columns, holds);
       this->template check<method::lu, wide_incomplete>(p, by_columns, holds);
       this->template check<method::cholesky, wide_incomplete>(p, by_columns, holds);
+      this->template check<method::lu, cut_incomplete>(p, by_columns, holds);
+      this->template check<method::cholesky, cut_incomplete>(p, by_columns, holds);
     }
   }
 }

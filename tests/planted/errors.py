@@ -1362,16 +1362,46 @@ ERRORS = (
     ),
     # Incomplete factorisations
     error(
-        "lanes that share a long step write their operands to one place",
+        "lanes that share a step of a long row write their operands to one place",
         "order",
         "incomplete",
-        Edit(INCOMPLETE + "operands.hpp", "simt::bit_count(found & ((1u << tile.rank()) - 1))", "0"),
+        Edit(INCOMPLETE + "place_pieces.hpp", "simt::bit_count(slots & ((1u << warp.rank()) - 1))", "0"),
     ),
     error(
-        "warps skip long steps",
+        "warps skip entries of long rows",
         "order",
         "incomplete",
-        Edit(INCOMPLETE + "operands.hpp", "i += ctx.grid_blocks()", "i += 2 * ctx.grid_blocks()"),
+        Edit(INCOMPLETE + "place_pieces.hpp", "e += ctx.grid_blocks()", "e += 2 * ctx.grid_blocks()"),
+    ),
+    error(
+        "the piece with the pivot lacks steps without products",
+        "value",
+        "incomplete",
+        Edit(INCOMPLETE + "place_pieces.hpp", " && !has_all_steps", ""),
+    ),
+    error(
+        "a piece of a long row does not wait for its operands",
+        "flag",
+        "incomplete",
+        Edit(INCOMPLETE + "piece_row.hpp", "needs_factor || !operands[i].is_known()", "needs_factor"),
+    ),
+    error(
+        "a piece of a long row does not wait for its multipliers",
+        "flag",
+        "incomplete",
+        Edit(INCOMPLETE + "piece_row.hpp", "lane_ == step && !factor_.is_known()", "false"),
+    ),
+    error(
+        "Cholesky does not conjugate in a piece of a long row",
+        "value",
+        "incomplete",
+        Edit(INCOMPLETE + "piece_row.hpp", "conjugate(operand)", "operand"),
+    ),
+    error(
+        "a piece of a long row keeps its multipliers until its end",
+        "progress",
+        "incomplete",
+        Edit(INCOMPLETE + "piece_row.hpp", "flag::publish(ctx, flag::address(p.factors, target_), factor);", ""),
     ),
     error(
         "a step of a factorisation does not wait for its operands",
@@ -1514,13 +1544,13 @@ ERRORS = (
         ),
     ),
     error(
-        "Cholesky factors are not reset after the copy of A",
+        "Cholesky factors are not reset",
         "reset",
         "incomplete",
         Edit(
             INCOMPLETE + "device_engine.hpp",
-            "flag::reset(ctx, flag::address(factors, ctx.load_constant(sources + e)));",
-            "",
+            "is_reset ? flag::pending : ctx.load_constant(a + w)",
+            "ctx.load_constant(a + w)",
         ),
     ),
     error(

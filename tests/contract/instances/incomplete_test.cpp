@@ -31,6 +31,8 @@ TEST(IncompleteFactors, AreRightUnderEverySchedule) {
         s->template check<method::cholesky, small_incomplete>(p, by_columns, content::general);
         s->template check<method::lu, wide_incomplete>(p, by_columns, content::general);
         s->template check<method::cholesky>(p, by_columns, content::general);
+        s->template check<method::lu, cut_incomplete>(p, by_columns, content::general);
+        s->template check<method::cholesky, cut_incomplete>(p, by_columns, content::general);
       };
       if (seed % 3 == 0) {
         check(std::make_unique<emulated<std::complex<double>>>());
@@ -52,6 +54,8 @@ TEST(IncompleteFactors, OfRandomSystemsAreRight) {
     const content holds = source.coin() ? content::general : content::ascending;
     s.check<method::lu, small_incomplete>(p, source.coin(), holds, seed);
     s.check<method::cholesky>(p, source.coin(), holds, seed);
+    s.check<method::lu, cut_incomplete>(p, source.coin(), holds, seed);
+    s.check<method::cholesky, cut_incomplete>(p, source.coin(), holds, seed);
   }
 }
 
@@ -153,7 +157,7 @@ TEST(IncompleteFactors, OfManyRowsAreRight) {
   s.check<method::lu>(patterns::power_law(700, 3), false, content::general);
 }
 
-/// Steps with so many entries that a warp finds their operands, in addition to short ones.
+/// Rows that are cut into pieces, in addition to short ones.
 TEST(IncompleteFactors, OfLongRowsAreRight) {
   const pattern p = patterns::where("long_rows", 140, [](auto i, auto j) { return i >= 137 || j < 3; });
   for (std::uint64_t seed = 0; seed < trials(8); ++seed) {

@@ -13,18 +13,25 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
-/// Marks entries and the reciprocals of the pivots pending. Runs once per entry in level order.
-template <class Scalar, class Offset>
+/// Cholesky: marks the entries that are used and the reciprocals of the pivots pending; the other entries
+/// keep their values. Runs once per stored entry.
+template <class Scalar>
 struct reset_entries {
+  using flag = value_flag<Scalar>;
+  using word = typename flag::word;
+
   std::int64_t size;
-  const Offset* sources;
-  typename value_flag<Scalar>::word* factors;
-  typename value_flag<Scalar>::word* reciprocals;
+  const unsigned char* is_used;  ///< see elimination
+  const word* a;
+  word* factors;
+  word* reciprocals;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    using flag = value_flag<Scalar>;
-    flag::reset(ctx, flag::address(factors, ctx.load_constant(sources + e)));
+    const bool is_reset = ctx.load_constant(is_used + e) != 0;
+    for (std::int64_t w = e * flag::words; w < (e + 1) * flag::words; ++w) {
+      ctx.store(factors + w, is_reset ? flag::pending : ctx.load_constant(a + w));
+    }
     if (e < size) {
       flag::reset(ctx, flag::address(reciprocals, e));
     }
@@ -59,10 +66,13 @@ class engine {
   using word = typename flag::word;
   template <int Lanes>
   using agent = incomplete::agent<Tuning, Method, Scalar, Index, Offset, Lanes>;
+  using of_pieces = pieces_agent<Tuning, Method, Scalar, Index, Offset>;
+  static constexpr piece_limits limits{Tuning::longest_whole_row, Tuning::piece_entries,
+                                       Tuning::longest_cut_row};
 
  public:
   engine(const pattern_view<Index, Offset>& a, const Executor& on, memory_resource& resource)
-      : rows_(analyze_elimination<Method>(a, on, resource)),
+      : rows_(analyze_elimination<Method>(a, limits, on, resource)),
         factors_(make_buffer<word>(checked_product(a.entries, flag::words), on, resource)),
         reciprocals_(make_buffer<word>(Method == method::cholesky ? checked_product(a.size, flag::words) : 0,
                                        on, resource)),
@@ -70,7 +80,7 @@ class engine {
         plan_(make_plan(on)) {
     const factor_state start{0, {all_finite, all_finite}, {0, 0}};
     on.upload(state_.data(), &start, sizeof(start));
-    if (rows_.longest_row > plan_.shared_slots) {
+    if (longest_whole_row() > plan_.shared_slots) {
       long_rows_ = make_buffer<Scalar>(rows_.entries, on, resource);
     }
   }
@@ -81,11 +91,11 @@ class engine {
     }
     if constexpr (Method == method::lu) {
       on.fill_bytes(factors_.data(), 0xff, factors_.bytes());
-    } else {  // entries above the diagonal are not used and keep their values
-      on.copy(factors_.data(), values, factors_.bytes());
-      simt::for_each(on, rows_.entries,
-                     reset_entries<Scalar, Offset>{rows_.size, rows_.sources.data(), factors_.data(),
-                                                   reciprocals_.data()});
+    } else {
+      simt::for_each(
+          on, static_cast<std::int64_t>(rows_.is_used.size()),
+          reset_entries<Scalar>{rows_.size, rows_.is_used.data(), reinterpret_cast<const word*>(values),
+                                factors_.data(), reciprocals_.data()});
     }
     if (long_rows_.size() > 0) {
       simt::for_each(on, rows_.entries,
@@ -93,15 +103,31 @@ class engine {
                                                            rows_.diagonal_slots.data(), rows_.sources.data(),
                                                            values, rule, long_rows_.data()});
     }
-    with_one_of<4, 8, 16, 32>(plan_.lanes, [&](auto lanes) {
-      using kernel = agent<decltype(lanes)::value>;
-      on.template launch<kernel>(plan_.blocks,
-                                 {rows_.size, plan_.tasks, plan_.draws, plan_.shared_slots, rows_.rows.data(),
-                                  rows_.row_offsets.data(), rows_.diagonal_slots.data(), rows_.sources.data(),
-                                  rows_.first_operands.data(), rows_.operands.data(), values, factors_.data(),
-                                  reciprocals_.data(), long_rows_.data(), state_.data(), rule},
-                                 shared_bytes<kernel>(plan_.shared_slots));
-    });
+    const factor_params<Scalar, Index, Offset> params{rows_.size,
+                                                      plan_.tasks,
+                                                      plan_.draws,
+                                                      plan_.shared_slots,
+                                                      rows_.rows.data(),
+                                                      rows_.row_offsets.data(),
+                                                      rows_.diagonal_slots.data(),
+                                                      rows_.sources.data(),
+                                                      rows_.first_operands.data(),
+                                                      rows_.operands.data(),
+                                                      values,
+                                                      factors_.data(),
+                                                      reciprocals_.data(),
+                                                      long_rows_.data(),
+                                                      state_.data(),
+                                                      rule};
+    if (rows_.has_pieces()) {
+      on.template launch<of_pieces>(plan_.blocks, {params, limits, rows_.pieces.data(), rows_.steps.data()},
+                                    shared_bytes<of_pieces>(plan_.shared_slots));
+    } else {
+      with_one_of<4, 8, 16, 32>(plan_.lanes, [&](auto lanes) {
+        using kernel = agent<decltype(lanes)::value>;
+        on.template launch<kernel>(plan_.blocks, params, shared_bytes<kernel>(plan_.shared_slots));
+      });
+    }
   }
 
   [[nodiscard]] const Scalar* factors() const { return reinterpret_cast<const Scalar*>(factors_.data()); }
@@ -120,8 +146,8 @@ class engine {
   void describe(Info& info, const Executor& on) const {
     info.device = on.device_name();
     info.levels = rows_.levels;
-    info.longest_row = rows_.longest_row;
-    info.operands = static_cast<std::int64_t>(rows_.operands.size());
+    info.longest_row = rows_.totals.longest_row;
+    info.operands = rows_.totals.operands;
     info.lanes_per_row = plan_.lanes;
     info.bytes =
         rows_.bytes() + factors_.bytes() + reciprocals_.bytes() + state_.bytes() + long_rows_.bytes();
@@ -146,8 +172,11 @@ class engine {
   /// rows share a warp, as long as half of the rows of a few levels fit the device. Rows of a warp wait for
   /// each other's steps.
   [[nodiscard]] launch_plan make_plan(const Executor& on) const {
+    if (rows_.has_pieces()) {
+      return plan_of<of_pieces>(rows_.totals.pieces, std::max(wanted_rows(), wanted_pieces()), on);
+    }
     int lanes = 4;
-    while (lanes < 32 && lanes * rows_.size < static_cast<std::int64_t>(rows_.operands.size())) {
+    while (lanes < 32 && lanes * rows_.size < rows_.totals.operands) {
       lanes *= 2;
     }
     launch_plan chosen = plan_of(lanes, on);
@@ -179,21 +208,38 @@ class engine {
                     std::min(rows_of_level() * Tuning::levels_at_once, many_rows));
   }
 
+  /// Returns how many pieces should be in work at once: as many as a long row has steps of pieces. A row with
+  /// many steps then begins long before the row before it ends.
+  [[nodiscard]] std::int64_t wanted_pieces() const {
+    return std::min(many_rows, static_cast<std::int64_t>(rows_.steps.size()) /
+                                   std::max<std::int64_t>(rows_.totals.long_rows, 1));
+  }
+  /// Returns the entries of the longest row that is not cut.
+  [[nodiscard]] std::int64_t longest_whole_row() const {
+    return rows_.has_pieces() ? rows_.totals.longest_whole : rows_.totals.longest_row;
+  }
+
   [[nodiscard]] launch_plan plan_of(int row_lanes, const Executor& on) const {
-    launch_plan made{row_lanes, 0, 0, 0, 0};
     if (rows_.size == 0) {
-      return made;
+      return {row_lanes, 0, 0, 0, 0};
     }
+    launch_plan made{};
     with_one_of<4, 8, 16, 32>(row_lanes, [&](auto lanes) {
-      using kernel = agent<decltype(lanes)::value>;
-      made.shared_slots =
-          2 * std::min<std::int64_t>(simt::ceil_div(rows_.longest_row, std::int64_t{2}),
-                                     Tuning::shared_bytes / 2 / bytes_of_slot / kernel::block_rows);
-      made.tasks = simt::block_count(rows_.size, kernel::warp_rows);
-      made.blocks = std::min(simt::block_count(std::min(rows_.size, wanted_rows()), kernel::block_rows),
-                             on.template resident_blocks<kernel>(shared_bytes<kernel>(made.shared_slots)));
-      made.draws = made.tasks + made.blocks * kernel::block_warps;
+      made = plan_of<agent<decltype(lanes)::value>>(rows_.size, wanted_rows(), on);
     });
+    return made;
+  }
+  /// Returns the shape of a launch for so many rows or pieces, of which `wanted` are in work at once.
+  template <class Kernel>
+  [[nodiscard]] launch_plan plan_of(std::int64_t rows, std::int64_t wanted, const Executor& on) const {
+    launch_plan made{32 / Kernel::warp_rows, 0, 0, 0, 0};
+    made.shared_slots =
+        2 * std::min<std::int64_t>(simt::ceil_div(longest_whole_row(), std::int64_t{2}),
+                                   Tuning::shared_bytes / 2 / bytes_of_slot / Kernel::block_rows);
+    made.tasks = simt::block_count(rows, Kernel::warp_rows);
+    made.blocks = std::min(simt::block_count(std::min(rows, wanted), Kernel::block_rows),
+                           on.template resident_blocks<Kernel>(shared_bytes<Kernel>(made.shared_slots)));
+    made.draws = made.tasks + made.blocks * Kernel::block_warps;
     return made;
   }
 

@@ -2,14 +2,14 @@
 // The analysis of an incomplete factorisation on the device: the rows in level order, and their operands.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
-#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
-#include "sptrsv/detail/incomplete/operands.hpp"
+#include "sptrsv/detail/incomplete/place_pieces.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/simt/scratch_arena.hpp"
 
@@ -23,87 +23,110 @@ struct elimination {
   std::int64_t size = 0;
   std::int64_t levels = 0;
   std::int64_t entries = 0;             ///< of all rows
-  std::int64_t longest_row = 0;         ///< entries
   buffer<Index> rows;                   ///< by solve index: the row
   buffer<Offset> row_offsets;           ///< by solve index, size + 1
   buffer<Index> diagonal_slots;         ///< by solve index: the number of entries below the diagonal
   buffer<Offset> sources;               ///< by entry: its index in the stored matrix
+  buffer<unsigned char> is_used;        ///< cholesky, by entry of the stored matrix: whether a row holds it
   buffer<std::int64_t> first_operands;  ///< by solve index, size + 1
   buffer<operand<Index, Offset>> operands;
+  operand_totals totals{};
+  buffer<row_piece<Index>> pieces;   ///< in level order, and an end; empty if no row is long
+  buffer<piece_step<Offset>> steps;  ///< of the pieces of long rows
 
+  [[nodiscard]] bool has_pieces() const { return totals.long_rows > 0; }
   [[nodiscard]] std::size_t bytes() const {
-    return rows.bytes() + row_offsets.bytes() + diagonal_slots.bytes() + sources.bytes() +
-           first_operands.bytes() + operands.bytes();
+    return rows.bytes() + row_offsets.bytes() + diagonal_slots.bytes() + sources.bytes() + is_used.bytes() +
+           first_operands.bytes() + operands.bytes() + pieces.bytes() + steps.bytes();
   }
 };
 
-/// Finds the operands of the rows. Synchronises. `columns`: by entry; `totals`: 0, and the entries of the
-/// longest row; `longest_part`: no part of a row that is searched for operands has more entries.
+/// Finds the operands of the rows, and cuts long rows into pieces. Synchronises. `columns`: by entry;
+/// `totals`: the longest row, and zeros; `longest_row`: at least the entries of the longest row.
 template <method Method, class Index, class Offset, class Executor>
 void add_operands(elimination<Index, Offset>& made, const Index* columns, const Index* solve_index_of_row,
-                  const std::int64_t* totals, std::int64_t longest_part, const Executor& on,
-                  memory_resource& scratch, memory_resource& resource) {
-  const auto counts = make_buffer<std::int64_t>(made.entries + 2, on, scratch);
-  on.copy(counts.data() + made.entries, totals, 2 * sizeof(std::int64_t));
-  const bool has_long = longest_part > longest_short_step;
-  const auto long_count = make_zeros<std::uint64_t>(has_long ? 1 : 0, on, scratch);
-  const auto long_steps = make_buffer<Offset>(has_long ? made.entries : 0, on, scratch);
+                  const buffer<operand_totals>& totals, const piece_limits& limits, std::int64_t longest_row,
+                  const Executor& on, const analysis_memory& memory) {
+  using agent = place_pieces_agent<Method, Index, Offset>;
+  const bool may_cut = longest_row > limits.whole;
+  const std::int64_t of_steps = made.entries + 1;  // where the counts of steps begin
+  const std::int64_t all = may_cut ? 2 * of_steps : of_steps;
+  const auto counts = make_buffer<std::int64_t>(all, on, memory.scratch);
+  on.fill_bytes(counts.data() + made.entries, 0, at(all - made.entries) * sizeof(std::int64_t));
+  made.first_operands = make_buffer<std::int64_t>(made.size + 1, on, memory.kept);
   place_operands<Method, Index, Offset> place{
       {made.row_offsets.data(), made.diagonal_slots.data(), columns, solve_index_of_row},
+      limits,
+      made.size,
       made.sources.data(),
       counts.data(),
       nullptr,
-      long_count.data(),
-      long_steps.data()};
-  const auto run = [&] {
+      made.first_operands.data()};
+  piece_starts starts{counts.data(), counts.data() + of_steps, 0};
+  const auto run = [&](bool cuts) {
     triangle_kernels::for_each_entry(on, made.row_offsets.data(), made.size, made.entries, place);
-    if (has_long) {
-      using agent = long_steps_agent<Method, Index, Offset>;
-      on.template launch<agent>(on.template resident_blocks<agent>(), {place, made.size});
+    if (cuts) {
+      on.template launch<agent>(on.template resident_blocks<agent>(),
+                                {place, made.entries, starts, made.steps.data()});
     }
   };
-  run();
-  on.exclusive_scan(counts.data(), counts.data(), made.entries + 1, scratch);
-  std::int64_t found[2] = {};  // operands, and the entries of the longest row
-  on.download(found, counts.data() + made.entries, sizeof(found));
-  made.longest_row = found[1];
-  made.operands = make_buffer<operand<Index, Offset>>(found[0], on, resource);
-  made.first_operands = make_buffer<std::int64_t>(made.size + 1, on, resource);
-  place.to = made.operands.data();
-  if (found[0] > 0) {
-    run();
+  if (may_cut) {
+    made.pieces = make_buffer<row_piece<Index>>(made.size + made.entries / limits.piece + 1, on, memory.kept);
+    scan(on, made.size,
+         cut_rows<Index, Offset>{made.size, made.row_offsets.data(), made.diagonal_slots.data(), limits,
+                                 made.pieces.data(), totals.data()},
+         memory);
   }
-  simt::for_each(on, made.size + 1,
-                 array_kernels::take_in_order<std::int64_t, Offset>{counts.data(), made.row_offsets.data(),
-                                                                    made.first_operands.data()});
+  run(may_cut);
+  scan(on, all, sum_counts{{counts.data(), counts.data()}, made.entries, totals.data()}, memory);
+  made.totals = download_value(totals.data(), on);
+  // Not null without operands: null stands for counting.
+  made.operands =
+      make_buffer<operand<Index, Offset>>(std::max<std::int64_t>(made.totals.operands, 1), on, memory.kept);
+  place.to = made.operands.data();
+  if (made.totals.long_rows == 0) {
+    made.pieces = {};
+    run(false);
+    return;
+  }
+  starts.scan_begin = made.totals.operands;
+  made.steps =
+      make_buffer<piece_step<Offset>>(made.totals.operands_and_steps - starts.scan_begin, on, memory.kept);
+  run(true);
+  simt::for_each(on, made.totals.pieces + 1,
+                 start_pieces<Index, Offset>{made.row_offsets.data(), starts, made.pieces.data()});
 }
 
 /// Analyses the pattern. Synchronises. Throws for the first offending row as `analyze` does, for LU for both
 /// triangles.
 template <method Method, class Index, class Offset, class Executor>
-elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>& a, const Executor& on,
+elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>& a,
+                                               const piece_limits& limits, const Executor& on,
                                                memory_resource& resource) {
+  constexpr std::size_t triangles = Method == method::lu ? 2 : 1;
   scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
   simt::scan_words words(arena);
   const analysis_memory memory(resource, arena, &words);
-  const auto form_of = [&](uplo part) { return triangle_form(system_options{part}, a.by_columns); };
-  std::array<device_triangle<Index, Offset>, 2> triangles;
-  auto& [lower, upper] = triangles;
-  if constexpr (Method == method::lu) {
-    triangles = triangle_builder<2, Index, Offset, Executor>(a, {form_of(uplo::lower), form_of(uplo::upper)},
-                                                             {}, on, memory.all_scratch())
-                    .build();
-  } else {
-    lower = build_on_device(a, form_of(uplo::lower), on, memory.all_scratch());
+  std::array<triangle_form, triangles> forms;
+  for (std::size_t k = 0; k < triangles; ++k) {
+    forms[k] = triangle_form(system_options{k == 0 ? uplo::lower : uplo::upper}, a.by_columns);
   }
+  auto built = build_with_levels<1>(a, forms, {}, {}, false, on, memory.all_scratch());
   elimination<Index, Offset> made;
   made.size = a.size;
   if (a.size == 0) {
     return made;
   }
-  device_levels<Index> levels = levels_on_device(lower, on, memory);
-  made.levels = levels.count;
-  made.rows = std::move(levels.rows);
+  const device_triangle<Index, Offset>& lower = built[0].triangle;
+  device_triangle<Index, Offset> none;
+  const device_triangle<Index, Offset>& upper = triangles > 1 ? built[triangles - 1].triangle : none;
+  auto& levels = built[0].levels;
+  if (!levels) {
+    levels = levels_of_rows(lower, on, memory);
+  }
+  made.levels = levels->count;
+  made.rows = make_buffer<Index>(a.size, on, resource);
+  static_cast<void>(sort_by_level(*levels, made.rows, on, memory));
   made.entries = lower.entries() + a.size + upper.entries();
 
   // 1. The rows in level order.
@@ -112,6 +135,9 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   made.sources = make_buffer<Offset>(made.entries, on, resource);
   const auto solve_index_of_row = make_buffer<Index>(a.size, on, arena);
   const auto columns = make_buffer<Index>(made.entries, on, arena);
+  if (Method == method::cholesky) {
+    made.is_used = make_zeros<unsigned char>(a.entries, on, resource);
+  }
   const eliminated_rows<Index, Offset> to{a.size,
                                           triangle_view<Index, Offset>::of(lower),
                                           lower.diagonal_sources.data(),
@@ -121,17 +147,18 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
                                           made.diagonal_slots.data(),
                                           made.sources.data(),
                                           columns.data(),
-                                          solve_index_of_row.data()};
-  const auto totals = make_zeros<std::int64_t>(2, on, arena);
-  scan(on, a.size, place_eliminated_rows<Index, Offset>{to, totals.data() + 1}, memory);
+                                          solve_index_of_row.data(),
+                                          made.is_used.data()};
+  const auto totals = make_zeros<operand_totals>(1, on, arena);
+  scan(on, a.size, place_eliminated_rows<Index, Offset>{to, &totals.data()->longest_row}, memory);
   triangle_kernels::for_each_entry(on, made.row_offsets.data(), a.size, made.entries,
                                    place_entries<Index, Offset>{to});
-  const std::int64_t longest_part = Method == method::lu ? upper.longest_row : lower.longest_row;
-  triangles = {};
+  const std::int64_t longest_row = lower.longest_row + 1 + upper.longest_row;
+  built = {};
 
   // 2. The operands of their steps.
-  add_operands<Method>(made, columns.data(), solve_index_of_row.data(), totals.data(), longest_part, on,
-                       arena, resource);
+  add_operands<Method>(made, columns.data(), solve_index_of_row.data(), totals, limits, longest_row, on,
+                       memory);
   return made;
 }
 

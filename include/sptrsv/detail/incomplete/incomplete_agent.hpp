@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/incomplete/piece_row.hpp"
 #include "sptrsv/detail/incomplete/row_state.hpp"
-#include "sptrsv/detail/incomplete/short_row.hpp"
 #include "sptrsv/detail/incomplete/warp_row.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
@@ -42,6 +42,16 @@ struct agent {
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
     const auto warp = ctx.template group<32>();
     const auto shared = memory_of_row(ctx, p);
+    for_each_task(ctx, warp, p, [&](std::int64_t task, std::uint32_t half) {
+      factorize_rows(ctx, warp, p,
+                     row_place<Scalar, Index, Offset>::load(ctx, p, task * warp_rows + warp.rank() / Lanes),
+                     shared, half);
+    });
+  }
+
+  /// Calls work(task, half) for the tasks that this warp draws. `half`: number of the factorisation mod 2.
+  template <class Context, class Warp, class Work>
+  SPTRSV_DEVICE static void for_each_task(Context& ctx, const Warp& warp, const params& p, const Work& work) {
     for (;;) {
       solve_ticket ticket{0, 0};
       if (warp.rank() == 0) {
@@ -56,13 +66,10 @@ struct agent {
       if (task >= p.tasks) {
         return;
       }
-      factorize_rows(ctx, warp, p, task * warp_rows + warp.rank() / Lanes, shared, half);
+      work(task, half);
     }
   }
 
- private:
-  using flag = value_flag<Scalar>;
-  using row_state = incomplete::row_state<Method, Scalar, Index, Offset, Lanes>;
   using shared_memory = shared_row<Scalar, Offset>;
 
   /// Returns the memory for the row that this thread computes with others: the block has the values of all
@@ -77,9 +84,8 @@ struct agent {
 
   template <class Context, class Warp>
   SPTRSV_DEVICE static void factorize_rows(Context& ctx, const Warp& warp, const params& p,
-                                           std::int64_t solve_index, const shared_memory& shared,
-                                           std::uint32_t half) {
-    const auto at = row_place<Scalar, Index, Offset>::load(ctx, p, solve_index);
+                                           const row_place<Scalar, Index, Offset>& at,
+                                           const shared_memory& shared, std::uint32_t half) {
     if constexpr (Tuning::short_rows_in_registers) {
       using short_row = incomplete::short_row<Method, Scalar, Index, Offset, Lanes>;
       if (warp.all(short_row::fits(at))) {
@@ -94,6 +100,10 @@ struct agent {
       factorize_in_rounds(ctx, warp, p, at, shared, half);
     }
   }
+
+ private:
+  using flag = value_flag<Scalar>;
+  using row_state = incomplete::row_state<Method, Scalar, Index, Offset, Lanes>;
 
   /// Computes rows that share a warp.
   template <class Context, class Warp>
@@ -209,6 +219,29 @@ struct agent {
         row.carried = Scalar{};
       }
     }
+  }
+};
+
+/// The kernel of a matrix with long rows, which are cut into pieces: a ticket selects a piece, or a whole
+/// row, for a warp. The rest is as in `agent`.
+template <class Tuning, method Method, class Scalar, class Index, class Offset>
+struct pieces_agent : agent<Tuning, Method, Scalar, Index, Offset, 32> {
+  using of_rows = agent<Tuning, Method, Scalar, Index, Offset, 32>;
+  using params = piece_params<Scalar, Index, Offset>;
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, typename of_rows::shared_storage&, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const auto shared = of_rows::memory_of_row(ctx, p);
+    of_rows::for_each_task(ctx, warp, p, [&](std::int64_t task, std::uint32_t half) {
+      const Index r = ctx.load_constant(&p.pieces[task].row);
+      const auto at = row_place<Scalar, Index, Offset>::load(ctx, p, r);
+      if (p.limits.pieces_of(at.length, at.below) > 1) {
+        piece_row<Method, Scalar, Index, Offset>::factorize(ctx, warp, p, at, task, half);
+      } else {
+        of_rows::factorize_rows(ctx, warp, p, at, shared, half);
+      }
+    });
   }
 };
 

@@ -8,6 +8,7 @@
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/incomplete/method.hpp"
+#include "sptrsv/detail/incomplete/row_pieces.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
@@ -44,6 +45,7 @@ struct eliminated_rows {
   Offset* sources;
   Index* columns;  ///< by entry
   Index* solve_index_of_row;
+  unsigned char* is_used;  ///< null: it is not wanted
 };
 
 /// The body of a scan over the rows in level order: finds where each row begins.
@@ -109,6 +111,9 @@ struct place_entries {
   SPTRSV_DEVICE void put(Context& ctx, std::int64_t e, Index column, Offset source) const {
     ctx.store(to.columns + e, column);
     ctx.store(to.sources + e, source);
+    if (to.is_used != nullptr) {
+      ctx.store(to.is_used + source, static_cast<unsigned char>(1));
+    }
   }
 };
 
@@ -148,13 +153,6 @@ struct find_operands {
     Offset pivot;  ///< the entry of the pivot of row k
     range own;     ///< the part of row r
     range other;   ///< the part of row k
-
-    /// Returns the number of entries of the shorter part. visit() searches the longer part for each of them.
-    [[nodiscard]] SPTRSV_HOST_DEVICE Offset length() const {
-      const Offset a = own.end - own.begin;
-      const Offset b = other.end - other.begin;
-      return b <= a ? b : a;
-    }
   };
 
   template <class Context>
@@ -181,110 +179,77 @@ struct find_operands {
       return {slot, k, pivot, {begin, own_entry, begin}, {row_k, pivot, row_k}};
     }
   }
-  /// Calls `found(is_operand, slot, entry)` for the operands of a step, with those of one call in the order
-  /// of the lanes of `tile`, which share the step and call `found` together. `entry` is the index of the
-  /// operand in level order, and of a reciprocal the solve index of its row.
-  template <class Context, class Tile, class Found>
-  SPTRSV_DEVICE void visit(Context& ctx, const Tile& tile, const step& of, const Found& found) const {
+  /// Calls `found(slot, entry)` for the operands of a step, in their order. `entry` is the index of the
+  /// operand in level order, and of a reciprocal the solve index of its row. Each entry of the shorter part
+  /// is searched in the longer one.
+  template <class Context, class Found>
+  SPTRSV_DEVICE void visit(Context& ctx, const step& of, const Found& found) const {
     const auto pivot_slot = static_cast<Index>(-1 - of.slot);
     if constexpr (Method == method::lu) {
-      found(tile.rank() == 0, pivot_slot, of.pivot);
+      found(pivot_slot, of.pivot);
     }
     const bool searches_own = of.other.end - of.other.begin <= of.own.end - of.own.begin;
     const range& few = searches_own ? of.other : of.own;
     range many = searches_own ? of.own : of.other;
-    for (Offset first = few.begin; first < few.end; first += static_cast<Offset>(Tile::lanes)) {
-      const auto e = static_cast<Offset>(first + static_cast<Offset>(tile.rank()));
-      bool is_common = false;
-      if (e < few.end) {
-        const Index column = ctx.load_constant(columns + e);
-        many.begin += static_cast<Offset>(
-            triangle_kernels::count_below(ctx, columns + many.begin, many.end - many.begin, column));
-        is_common = many.begin < many.end && ctx.load_constant(columns + many.begin) == column;
+    for (Offset e = few.begin; e < few.end; ++e) {
+      const Index column = ctx.load_constant(columns + e);
+      if (search(ctx, many, column)) {
+        const Offset in_own = searches_own ? many.begin : e;
+        found(static_cast<Index>(in_own - of.own.row_begin), searches_own ? e : many.begin);
       }
-      const Offset in_own = searches_own ? many.begin : e;
-      found(is_common, static_cast<Index>(in_own - of.own.row_begin), searches_own ? e : many.begin);
     }
     if constexpr (Method != method::lu) {
-      found(tile.rank() == 0, pivot_slot, static_cast<Offset>(of.k));
+      found(pivot_slot, static_cast<Offset>(of.k));
     }
+  }
+  /// Cuts the entries before `column` off the range. Returns whether its first entry is in that column.
+  template <class Context>
+  SPTRSV_DEVICE bool search(Context& ctx, range& in, Index column) const {
+    in.begin += static_cast<Offset>(
+        triangle_kernels::count_below(ctx, columns + in.begin, in.end - in.begin, column));
+    return in.begin < in.end && ctx.load_constant(columns + in.begin) == column;
   }
 };
 
-/// A step is long if the shorter part of its rows has more entries than this. A thread would take longer for
-/// such a step than all others for the rest: a warp takes it.
-inline constexpr std::int64_t longest_short_step = 128;
-
-/// Counts the operands of each step, or writes them. Runs once per entry in level order, see
-/// for_each_entry(), and lists the long steps for long_steps_agent.
+/// Counts the operands of each step, or writes them, and where those of each row begin. Runs once per entry
+/// in level order, see for_each_entry(). Entries of long rows are left to place_pieces_agent.
 template <method Method, class Index, class Offset>
 struct place_operands {
   find_operands<Method, Index, Offset> steps;
-  const Offset* sources;          ///< by entry
-  std::int64_t* operand_offsets;  ///< by entry: the counts; if operands are written: their scan
-  operand<Index, Offset>* to;     ///< null: operands are counted
-  std::uint64_t* long_count;      ///< of long steps; null: no step can be long
-  Offset* long_steps;             ///< in any order
+  piece_limits limits;
+  std::int64_t size;      ///< rows
+  const Offset* sources;  ///< by entry
+  std::int64_t*
+      operand_offsets;           ///< by entry: the counts; if operands are written: their scan, and the total
+  operand<Index, Offset>* to;    ///< null: operands are counted
+  std::int64_t* first_operands;  ///< see elimination
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
-    if (!steps.is_step(ctx, r, e)) {
-      if (to == nullptr) {
-        ctx.store(operand_offsets + e, std::int64_t{0});
+    const Offset begin = ctx.load_constant(steps.row_offsets + r);
+    const Offset end = ctx.load_constant(steps.row_offsets + r + 1);
+    std::int64_t next = to != nullptr ? ctx.load_constant(operand_offsets + e) : 0;
+    if (to != nullptr && e == static_cast<std::int64_t>(begin)) {
+      ctx.store(first_operands + r, next);
+      if (r == size - 1) {
+        ctx.store(first_operands + size, ctx.load_constant(operand_offsets + end));
       }
+    }
+    if (limits.pieces_of(end - begin, ctx.load_constant(steps.diagonal_slots + r)) > 1) {
       return;
     }
-    const auto step = steps.step_of(ctx, r, e);
-    if (long_count == nullptr || step.length() <= static_cast<Offset>(longest_short_step)) {
-      place(ctx, ctx.template group<1>(), e, step);
-    } else if (to == nullptr) {
-      ctx.store(long_steps + ctx.atomic_add(long_count, std::uint64_t{1}), static_cast<Offset>(e));
+    if (steps.is_step(ctx, r, e)) {
+      steps.visit(ctx, steps.step_of(ctx, r, e), [&](Index slot, Offset entry) {
+        if (to != nullptr) {
+          const bool is_reciprocal = Method == method::cholesky && slot < 0;
+          ctx.store(to + next,
+                    operand<Index, Offset>{is_reciprocal ? entry : ctx.load_constant(sources + entry), slot});
+        }
+        ++next;
+      });
     }
-  }
-
-  /// Counts or writes the operands of step `e`, which the lanes of `tile` share.
-  template <class Context, class Tile, class Step>
-  SPTRSV_DEVICE void place(Context& ctx, const Tile& tile, std::int64_t e, const Step& step) const {
-    const bool writes = to != nullptr;
-    std::int64_t next = writes ? ctx.load_constant(operand_offsets + e) : 0;
-    steps.visit(ctx, tile, step, [&](bool is_operand, Index slot, Offset entry) {
-      const std::uint32_t found = tile.ballot(is_operand);
-      if (writes && is_operand) {
-        const bool is_reciprocal = Method == method::cholesky && slot < 0;
-        ctx.store(to + next + simt::bit_count(found & ((1u << tile.rank()) - 1)),
-                  operand<Index, Offset>{is_reciprocal ? entry : ctx.load_constant(sources + entry), slot});
-      }
-      next += simt::bit_count(found);
-    });
-    if (!writes && tile.rank() == 0) {
+    if (to == nullptr) {
       ctx.store(operand_offsets + e, next);
-    }
-  }
-};
-
-/// Places the operands of the long steps: a warp takes one after the other, each far from the last in the
-/// list, because those of one row stand together.
-template <method Method, class Index, class Offset>
-struct long_steps_agent {
-  static constexpr int block_threads = 256;
-  struct shared_storage {};
-  struct params {
-    place_operands<Method, Index, Offset> placed;
-    std::int64_t size;  ///< rows
-  };
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const auto warp = ctx.template group<32>();
-    const auto& steps = p.placed.steps;
-    constexpr std::uint64_t block_warps = block_threads / 32;
-    const std::uint64_t count = ctx.load_constant(p.placed.long_count);
-    for (std::uint64_t i = ctx.block_rank() * block_warps + static_cast<std::uint64_t>(warp.index());
-         i < count; i += ctx.grid_blocks() * block_warps) {
-      const Offset e = ctx.load_constant(p.placed.long_steps + i);
-      const std::int64_t r =
-          triangle_kernels::count_below(ctx, steps.row_offsets + 1, p.size, static_cast<Offset>(e + 1));
-      p.placed.place(ctx, warp, e, steps.step_of(ctx, r, e));
     }
   }
 };

@@ -134,7 +134,9 @@ struct start_rows_and_levels {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
     rows(ctx, row);
-    levels(ctx, row);
+    if (levels.levels != nullptr) {
+      levels(ctx, row);
+    }
   }
 };
 
@@ -144,8 +146,9 @@ inline constexpr std::int64_t entries_of_one_wait = std::int64_t{1} << 20;
 
 /// Builds N triangles of a matrix as triangle_builder does. For a small matrix that is sorted by rows of all
 /// systems, it also finds the levels of those whose rows are `wanted`, see levels_of_rows(): one wait for the
-/// device serves all. `limits`: of the rows whose partial rows are counted. Synchronises.
-template <std::size_t N, class Index, class Offset, class Executor>
+/// device serves all. The first `Searched` triangles are searched. `limits`: of the rows whose partial rows
+/// are counted. Synchronises.
+template <std::size_t Searched, std::size_t N, class Index, class Offset, class Executor>
 std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
     const pattern_view<Index, Offset>& a, const std::array<triangle_form, N>& forms,
     const triangle_kernels::split_limits& limits, const triangle_kernels::whole_rows& wanted,
@@ -160,41 +163,49 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
     }
     return made;
   }
-  using searches_type = level_searches<N, Index, Offset, Executor>;
-  std::array<std::int64_t, N> sizes;
+  using searches_type = level_searches<Searched, Index, Offset, Executor>;
+  std::array<std::int64_t, Searched> sizes;
   std::array<std::int64_t, N> rooms;
   sizes.fill(a.size);
   rooms.fill(a.entries);
   auto t = builder.allocate_rows();
   searches_type levels(sizes, counts_blocks, on, memory);
   simt::all_of<start_rows_and_levels<Index, Offset>, N> start{};
-  std::array<typename searches_type::search, N> searches;
+  std::array<typename searches_type::search, Searched> searches;
   for (std::size_t k = 0; k < N; ++k) {
-    auto* const report = builder.report_on_device(k);
-    start.of[k] = {builder.start_rows(t, k), levels.start(k, nullptr)};
-    searches[k] = {&t[k], report->searches, limit_of_search(a.size, a.entries), {report, wanted}};
+    start.of[k].rows = builder.start_rows(t, k);
+    if (k < Searched) {
+      auto* const report = builder.report_on_device(k);
+      start.of[k].levels = levels.start(k, nullptr);
+      searches[k] = {&t[k], report->searches, limit_of_search(a.size, a.entries), {report, wanted}};
+    }
   }
   simt::for_each(on, a.size, start);
   builder.measure_rows(t);
   builder.write_ascending_entries(t, rooms, {builder.report_on_device(0)});
   levels.launch(searches);
   const auto found = builder.read_reports();
-  std::array<const device_triangle<Index, Offset>*, N> searched{};
-  std::array<const level_search*, N> results{};
+  std::array<const device_triangle<Index, Offset>*, Searched> searched{};
+  std::array<const level_search*, Searched> results{};
   for (std::size_t k = 0; k < N; ++k) {
     if (builder.ascends(found, k)) {
       t[k].columns.shrink(at(found[k].entries));
       t[k].sources.shrink(at(found[k].entries));
     }
     builder.complete(t, found, k);
-    const bool has_levels =
-        builder.ascends(found, k) && wanted.have(found[k].longest_row, found[k].split_rows);
-    searched[k] = has_levels ? &t[k] : nullptr;
-    results[k] = found[k].searches;
+    if (k < Searched) {
+      const bool has_levels =
+          builder.ascends(found, k) && wanted.have(found[k].longest_row, found[k].split_rows);
+      searched[k] = has_levels ? &t[k] : nullptr;
+      results[k] = found[k].searches;
+    }
   }
   auto of_rows = levels.finish(searched, results);
   for (std::size_t k = 0; k < N; ++k) {
-    made[k] = {std::move(t[k]), std::move(of_rows[k])};
+    made[k].triangle = std::move(t[k]);
+    if (k < Searched) {
+      made[k].levels = std::move(of_rows[k]);
+    }
   }
   return made;
 }
@@ -217,6 +228,19 @@ device_levels<Index> make_levels(std::int64_t size, std::int64_t count, bool wit
   return made;
 }
 
+/// Writes the rows in level order to `rows`. Returns their levels, which are in scratch memory.
+template <class Index, class Executor>
+buffer<Index> sort_by_level(const row_levels<Index>& levels, const buffer<Index>& rows, const Executor& on,
+                            const analysis_memory& memory) {
+  const auto size = static_cast<std::int64_t>(rows.size());
+  auto sorted_levels = make_buffer<Index>(size, on, memory.scratch);
+  using key = std::make_unsigned_t<Index>;
+  on.sort_pairs(reinterpret_cast<const key*>(levels.of_row.data()),
+                reinterpret_cast<key*>(sorted_levels.data()), levels.numbers.data(), rows.data(), size,
+                bits_for(static_cast<std::uint64_t>(levels.count) + 1), memory.scratch);
+  return sorted_levels;
+}
+
 /// Returns the rows in level order. `with_solve_indices`: see make_levels().
 template <class Index, class Executor>
 device_levels<Index> order_by_level(const row_levels<Index>& levels, const Executor& on,
@@ -226,12 +250,7 @@ device_levels<Index> order_by_level(const row_levels<Index>& levels, const Execu
   if (size == 0) {
     return result;
   }
-  const auto sorted_levels = make_buffer<Index>(size, on, memory.scratch);
-  using key = std::make_unsigned_t<Index>;
-  on.sort_pairs(reinterpret_cast<const key*>(levels.of_row.data()),
-                reinterpret_cast<key*>(sorted_levels.data()), levels.numbers.data(), result.rows.data(), size,
-                bits_for(static_cast<std::uint64_t>(result.count) + 1), memory.scratch);
-  finish_levels(result, sorted_levels, level_from_one{}, on);
+  finish_levels(result, sort_by_level(levels, result.rows, on, memory), level_from_one{}, on);
   return result;
 }
 
