@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of the Matrix Market reader and writer (sptrsv/io/matrix_market.hpp).
+// The types of the Matrix Market reader and writer (matrix_market.hpp).
 #pragma once
 
 #include <complex>
