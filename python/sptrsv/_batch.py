@@ -71,6 +71,7 @@ class BatchSolver(System):
         )
         matrix = Matrix(a)
         super().__init__(matrix, max_rhs)
+        self._arguments = (matrix.stored, values)
         given = describe(values)
         if given.dtype in VALUE_TYPES:
             self.dtype = given.dtype
@@ -152,6 +153,7 @@ class BatchSolver(System):
                 self._handle, stored.address or None, stored.shape[0] * stored.shape[1], stream_of(stored)
             )
         )
+        self._arguments = (self._arguments[0], values)
 
     @locked
     def status(self, stream: int = 0) -> BatchStatus:

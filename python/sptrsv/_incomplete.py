@@ -45,8 +45,8 @@ class IncompleteFactors(Factors):
     def __init__(
         self,
         a: MatrixLike,
-        kind: Kind,
         *,
+        kind: Kind,
         fill_level: int,
         diagonal_shift: float,
         boost_below: float,
@@ -114,6 +114,7 @@ class IncompleteFactors(Factors):
                 self._handle, self._product.values, self._product.entries, None, 0, stream
             )
         )
+        self._keep_values(values)
 
     @locked
     def factorization_status(self, stream: int = 0) -> FactorizationStatus:
@@ -175,7 +176,7 @@ def ilu(
     """
     return IncompleteFactors(
         A,
-        "lu",
+        kind="lu",
         fill_level=fill_level,
         diagonal_shift=diagonal_shift,
         boost_below=boost_below,
@@ -202,7 +203,7 @@ def ic(
     """
     return IncompleteFactors(
         A,
-        "cholesky",
+        kind="cholesky",
         fill_level=fill_level,
         diagonal_shift=diagonal_shift,
         boost_below=boost_below,

@@ -145,6 +145,7 @@ class Solver(System, Operator):
                 self._handle, values.address or None, values.shape[0], stream_of(values)
             )
         )
+        self._keep_values(values)
 
     @locked
     def status(self, stream: int = 0) -> Status:

@@ -54,7 +54,7 @@ class LUSolver(Operator):
         return Factors(
             first,
             second,
-            (first_part, second_part),
+            triangles=(first_part, second_part),
             has_diagonal=False,
             transposed="N",
             max_rhs=self.max_rhs,

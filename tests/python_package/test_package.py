@@ -95,7 +95,7 @@ class Analyze(unittest.TestCase):
         f.solve(b)
         self.assertEqual(f.status(), ("zero_pivot", 7))
 
-    def test_keeps_nothing_of_the_matrix(self):
+    def test_solves_without_the_matrix(self):
         a = triangle()
         b = random_values(a.shape[0], np.float64)
         expected = scipy_solve(a, b)
