@@ -6,6 +6,7 @@ import unittest
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import splu
 
 import sptrsv
 
@@ -91,6 +92,11 @@ class Copies(unittest.TestCase):
         b = RANDOM.uniform(-1, 1, (3, SIZE))
         f = sptrsv.analyze_batch(a, values, transpose="T")
         self.assert_copies(f, lambda g: g.solve(b), lambda g: g.update_values(2 * values))
+
+    def test_solvers_of_superlu(self):
+        f = sptrsv.from_splu(splu(matrix("csc")), max_rhs=2)
+        b = RANDOM.uniform(-1, 1, (SIZE, 2))
+        self.assert_copies(f, lambda g: np.stack([g.solve(b, trans) for trans in "NTH"]))
 
     def test_rows_of_wrong_pivots_are_found_again(self):
         a = matrix()

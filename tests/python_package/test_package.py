@@ -291,6 +291,49 @@ class SciPy(unittest.TestCase):
             np.testing.assert_allclose(f.solve(b[:, 0]), lu.solve(b[:, 0]), rtol=1e-9, atol=1e-12)
         self.assertRaises(ValueError, lambda: f.solve(b[1:]))
 
+    def test_splu_takes_the_place_of_scipys(self):
+        for dtype in TYPES:
+            for form in ("csc", "csr", "coo"):
+                a = (poisson(7) + 0.1 * sp.random(49, 49, 0.1, random_state=3)).astype(dtype).asformat(form)
+                expected, lu = splu(a.tocsc()), sptrsv.splu(a, max_rhs=2)
+                for name in ("shape", "nnz"):
+                    self.assertEqual(getattr(lu, name), getattr(expected, name))
+                for name in ("perm_r", "perm_c"):
+                    np.testing.assert_array_equal(getattr(lu, name), getattr(expected, name))
+                for name in ("L", "U"):
+                    self.assertEqual((getattr(lu, name) != getattr(expected, name)).nnz, 0)
+                rows = sp.csc_array((np.ones(49), (lu.perm_r, np.arange(49))))
+                columns = sp.csc_array((np.ones(49), (np.arange(49), lu.perm_c)))
+                np.testing.assert_allclose((rows.T @ (lu.L @ lu.U) @ columns.T).toarray(), a.toarray(), atol=1e-5)
+                for columns in (0, 1, 2, 5):  # more than max_rhs, too
+                    b = random_values((49, columns), dtype)
+                    for trans in "NTH":
+                        x = lu.solve(b, trans)
+                        self.assertEqual(x.dtype, dtype)
+                        np.testing.assert_allclose(x, expected.solve(b, trans), rtol=1e-3, atol=1e-4)
+                    x = lu.solve(b)
+                    self.assertIs(lu.solve(b, out=b), b)
+                    np.testing.assert_array_equal(b, x)
+                wide = random_values((49, 8), dtype)
+                x = lu.solve(wide[:, :6])
+                np.testing.assert_array_equal(lu.solve(wide[:, :6], out=wide[:, 2:]), x)
+
+    def test_splu_passes_arguments_on_and_fails_as_scipy_does(self):
+        a = poisson(7)
+        lu = sptrsv.splu(a, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True}, relax=1)
+        np.testing.assert_array_equal(lu.perm_c, np.arange(49))
+        b = np.ones(49)
+        np.testing.assert_allclose(lu.solve(b.astype(np.int32)), lu.solve(b))
+        for error, call in (
+            (RuntimeError, lambda: sptrsv.splu(sp.csc_array((3, 3)))),
+            (ValueError, lambda: sptrsv.splu(a[:, 1:])),
+            (ValueError, lambda: lu.solve(b, "X")),
+            (ValueError, lambda: lu.solve(b[1:])),
+            (TypeError, lambda: lu.solve(1j * b)),
+            (TypeError, lambda: sptrsv.splu(a.toarray())),
+        ):
+            self.assertRaises(error, call)
+
     def test_factors_of_every_kind_solve(self):
         for dtype in TYPES:
             lower, upper = triangle(dtype=dtype), triangle(dtype=dtype, lower=False)
