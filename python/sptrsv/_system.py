@@ -66,7 +66,8 @@ class Matrix:
     """
 
     def __init__(self, a: MatrixLike, index_type: np.dtype | None = None, by_columns: bool | None = None) -> None:
-        self.stored = matrix = sparse_arrays(a, by_columns)
+        matrix = sparse_arrays(a, by_columns)
+        self.stored: Any = matrix
         self.by_columns, self.order = matrix.by_columns, matrix.order
         offsets, indices, values = (describe(array) for array in matrix[2:5])
         if values.on_device and not _library.HAS_CUDA:
