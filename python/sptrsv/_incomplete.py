@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 from typing import NamedTuple
 
+import numpy as np
+
 from . import _library
 from ._arrays import ArrayLike, MatrixLike
 from ._factors import KINDS, Factors, Kind
@@ -93,6 +95,11 @@ class IncompleteFactors(Factors):
     def entries(self) -> int:
         """The number of entries of both factors, stored in one matrix."""
         return int(self._product.entries)
+
+    def _factor_values(self) -> np.ndarray:
+        """Return the values of both factors in host memory."""
+        size = self.entries * self.dtype.itemsize
+        return np.frombuffer(ctypes.string_at(self._product.values, size) if size else b"", self.dtype)
 
     @locked
     def update_values(self, data: ArrayLike) -> None:
