@@ -1,7 +1,7 @@
 """Sparse triangular solves on NVIDIA GPUs and on the host: one analysis, many solves.
 
 ``analyze`` returns a solver of one triangle, ``analyze_batch`` one of many small triangles with one pattern,
-``factors`` one of a system whose factors are known, and ``from_splu`` one of a SuperLU factorisation of SciPy or CuPy.
+``factors`` one of a system whose factors are known, and ``splu`` one of a factorisation by SciPy or CuPy.
 ``ilu`` and ``ic`` factorise incompletely. ``spsolve_triangular`` has SciPy's signature and keeps solvers by pattern.
 """
 
@@ -12,7 +12,7 @@ from ._factors import Factors, FactorsStatus, factors
 from ._incomplete import FactorizationStatus, IncompleteFactors, ic, ilu
 from ._library import policy_names, version
 from ._solver import Solver, Status, analyze
-from ._splu import LUSolver, from_splu
+from ._splu import LUSolver, from_splu, splu
 from ._system import Info
 
 __version__ = version()
@@ -43,6 +43,7 @@ __all__ = [
     "ilu",
     "policy_names",
     "set_cache_limit",
+    "splu",
     "spsolve_triangular",
     "version",
 ]

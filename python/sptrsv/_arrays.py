@@ -223,6 +223,11 @@ def convert(array: Any, dtype: np.dtype) -> Any:
     return array.astype(dtype)
 
 
+def conjugated(array: Any) -> Any:
+    """Return the complex conjugate of the array."""
+    return array.conj().resolve_conj() if _module(array) == "torch" else array.conj()
+
+
 def arange_like(array: Any) -> Any:
     """Return 0, 1, ... as an array of the same kind, size and type."""
     return (sys.modules["cupy"] if _module(array) == "cupy" else np).arange(len(array), dtype=array.dtype)
@@ -270,6 +275,8 @@ class SparseMatrix(NamedTuple):
 
 def sparse_arrays(a: Any, by_columns: bool | None = None) -> SparseMatrix:
     """Return the arrays of a matrix of SciPy, CuPy or PyTorch; other formats are converted, to CSR by default."""
+    if isinstance(a, SparseMatrix):  # of an object that is copied or loaded
+        return a
     is_sparse = "sparse" in str(a.layout) if _module(a) == "torch" else hasattr(a, "format") and hasattr(a, "shape")
     if not is_sparse:
         raise TypeError(f"a sparse matrix of SciPy, CuPy or PyTorch is needed, not {type(a).__name__}")

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from . import _library
 from ._arrays import VALUE_TYPES, Array, ArrayLike, MatrixLike, contiguous, describe
-from ._system import Info, Matrix, Operation, System, flag, locked, operation, scalar, stream_of
+from ._system import Info, Matrix, Operation, Operator, System, flag, locked, operation, scalar, stream_of
 
 Lanes = Literal[0, 4, 8, 16, 32]
 
@@ -71,6 +71,7 @@ class BatchSolver(System):
         )
         matrix = Matrix(a)
         super().__init__(matrix, max_rhs)
+        self._arguments = (matrix.stored, values)
         given = describe(values)
         if given.dtype in VALUE_TYPES:
             self.dtype = given.dtype
@@ -152,6 +153,7 @@ class BatchSolver(System):
                 self._handle, stored.address or None, stored.shape[0] * stored.shape[1], stream_of(stored)
             )
         )
+        self._arguments = (self._arguments[0], values)
 
     @locked
     def status(self, stream: int = 0) -> BatchStatus:
@@ -164,6 +166,11 @@ class BatchSolver(System):
         )
         found = (system.value if system.value >= 0 else None, row.value if row.value >= 0 else None)
         return BatchStatus(_library.STATUS_NAMES[kind.value], *found)
+
+    def as_linear_operator(self) -> Any:
+        """Return the ``LinearOperator`` of SciPy or CuPy that solves all systems: its vectors have ``batch * n`` rows,
+        those of one system after those of the other."""
+        return _BlockDiagonal(self).as_linear_operator()
 
     @property
     @locked
@@ -184,6 +191,19 @@ class BatchSolver(System):
             raise ValueError(f"values must have the shape ({self.batch}, entries of the matrix)")
         follow = stored.strides == (stored.shape[1], 1) or 0 in stored.shape
         return stored if follow else describe(contiguous(stored.owner))
+
+
+class _BlockDiagonal(Operator):
+    """The systems of a batch as one system."""
+
+    def __init__(self, batch: BatchSolver) -> None:
+        self._batch = batch
+        self.shape = (batch.batch * batch.shape[0], batch.batch * batch.shape[0])
+        self.dtype, self.max_rhs, self._on_device = batch.dtype, batch.max_rhs, batch._on_device
+
+    def solve(self, b: Any, out: Any = None) -> Any:
+        by_system = b.reshape(self._batch.batch, self._batch.shape[0], *b.shape[1:])
+        return self._batch.solve(by_system).reshape(b.shape)
 
 
 def _vectors(array: Array) -> _library.BatchVectors:

@@ -83,8 +83,8 @@ class Factors(System, Operator):
         self,
         first: MatrixLike,
         second: MatrixLike | None,
-        triangles: tuple[Triangle, Triangle],
         *,
+        triangles: tuple[Triangle, Triangle],
         has_diagonal: bool,
         transposed: Operation,
         max_rhs: int,
@@ -98,10 +98,11 @@ class Factors(System, Operator):
             other = Matrix(second, None, matrix.by_columns)
             if matrix.index_type != other.index_type:
                 matrix, other = (
-                    Matrix(matrix.source, np.dtype(np.int64)),
-                    Matrix(other.source, np.dtype(np.int64), matrix.by_columns),
+                    Matrix(matrix.stored, np.dtype(np.int64)),
+                    Matrix(other.stored, np.dtype(np.int64)),
                 )
         super().__init__(matrix, max_rhs)
+        self._arguments = (matrix.stored, other.stored if other is not None else None)
         self._take_adjoint(triangles, has_diagonal or any(given is not None for given in orders + scales), transposed)
         self._in_one_matrix = other is None
         self._second_order = other.order if other is not None else None
@@ -208,6 +209,7 @@ class Factors(System, Operator):
                 stream_of(of_first),
             )
         )
+        self._keep_values(of_first, of_second)
 
     @locked
     def status(self, stream: int = 0) -> FactorsStatus:
@@ -304,7 +306,7 @@ def factors(
     return Factors(
         first,
         second,
-        (lower, upper),
+        triangles=(lower, upper),
         has_diagonal=has_diagonal,
         transposed=transposed,
         max_rhs=max_rhs,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 from typing import NamedTuple
 
+import numpy as np
+
 from . import _library
 from ._arrays import ArrayLike, MatrixLike
 from ._factors import KINDS, Factors, Kind
@@ -45,8 +47,8 @@ class IncompleteFactors(Factors):
     def __init__(
         self,
         a: MatrixLike,
-        kind: Kind,
         *,
+        kind: Kind,
         fill_level: int,
         diagonal_shift: float,
         boost_below: float,
@@ -94,6 +96,11 @@ class IncompleteFactors(Factors):
         """The number of entries of both factors, stored in one matrix."""
         return int(self._product.entries)
 
+    def _factor_values(self) -> np.ndarray:
+        """Return the values of both factors in host memory."""
+        size = self.entries * self.dtype.itemsize
+        return np.frombuffer(ctypes.string_at(self._product.values, size) if size else b"", self.dtype)
+
     @locked
     def update_values(self, data: ArrayLike) -> None:
         """Factorise for new values of the matrix; the pattern stays the same.
@@ -114,6 +121,7 @@ class IncompleteFactors(Factors):
                 self._handle, self._product.values, self._product.entries, None, 0, stream
             )
         )
+        self._keep_values(values)
 
     @locked
     def factorization_status(self, stream: int = 0) -> FactorizationStatus:
@@ -175,7 +183,7 @@ def ilu(
     """
     return IncompleteFactors(
         A,
-        "lu",
+        kind="lu",
         fill_level=fill_level,
         diagonal_shift=diagonal_shift,
         boost_below=boost_below,
@@ -202,7 +210,7 @@ def ic(
     """
     return IncompleteFactors(
         A,
-        "cholesky",
+        kind="cholesky",
         fill_level=fill_level,
         diagonal_shift=diagonal_shift,
         boost_below=boost_below,

@@ -6,7 +6,7 @@ import ctypes
 from typing import Any, NamedTuple
 
 from . import _library
-from ._arrays import ArrayLike, MatrixLike, Vector, current_stream, device_address, empty_like
+from ._arrays import ArrayLike, MatrixLike, Vector, conjugated, current_stream, device_address, empty_like
 from ._system import (
     Info,
     Matrix,
@@ -43,6 +43,9 @@ class Status(NamedTuple):
         return self.kind == "ok"
 
 
+ADJOINT: dict[Operation, Operation] = {"N": "H", "T": "N", "H": "N"}
+
+
 class Solver(System, Operator):
     """A triangular system ``op(T) x = alpha b`` that is analysed; made by `analyze`.
 
@@ -60,6 +63,7 @@ class Solver(System, Operator):
         transpose: Operation,
         max_rhs: int,
         policy: str | None,
+        adjoint: bool = False,
     ) -> None:
         self._handle = ctypes.c_void_p()
         options = _library.Options(
@@ -77,6 +81,12 @@ class Solver(System, Operator):
                 ctypes.byref(matrix.described), ctypes.byref(options), matrix.stream, ctypes.byref(self._handle)
             )
         )
+        self._adjoint: Solver | None = None
+        if flag(adjoint, "adjoint"):
+            others: dict[str, Any] = {"lower": lower, "unit_diagonal": unit_diagonal, "max_rhs": max_rhs}
+            self._adjoint = Solver(matrix.stored, transpose=ADJOINT[transpose], policy=policy, **others)
+        # The adjoint of the transpose is the conjugate, and conj(T) y = g is T conj(y) = conj(g).
+        self._conjugates = transpose == "T" and self.dtype.kind == "c"
 
     def __del__(self) -> None:
         handle = getattr(self, "_handle", None)
@@ -130,6 +140,14 @@ class Solver(System, Operator):
         return result
 
     @locked
+    def _solve_adjoint(self, b: ArrayLike) -> Any:
+        if self._adjoint is None:
+            raise TypeError("this Solver does not solve with the adjoint: ask for it by adjoint=True")
+        if not self._conjugates:
+            return self._adjoint.solve(b)
+        return conjugated(self._adjoint.solve(conjugated(b)))
+
+    @locked
     def update_values(self, data: ArrayLike) -> None:
         """Replace the values of the matrix; the pattern stays the same.
 
@@ -145,6 +163,9 @@ class Solver(System, Operator):
                 self._handle, values.address or None, values.shape[0], stream_of(values)
             )
         )
+        self._keep_values(values)
+        if self._adjoint is not None:
+            self._adjoint.update_values(data)
 
     @locked
     def status(self, stream: int = 0) -> Status:
@@ -174,6 +195,7 @@ def analyze(
     transpose: Operation = "N",
     max_rhs: int = 1,
     policy: str | None = None,
+    adjoint: bool = False,
 ) -> Solver:
     """Analyse one triangle of a sparse matrix for many solves.
 
@@ -193,6 +215,8 @@ def analyze(
     policy : str, optional
         Name and options of the policy, for example ``"dataflow path=partitioned"``; see `policy_names`. By default
         it is chosen by the memory of `A`.
+    adjoint : bool, optional
+        Whether `Solver.rmatvec` solves with the conjugate transpose of ``op(T)``, which takes an analysis of its own.
 
     Returns
     -------
@@ -217,4 +241,5 @@ def analyze(
         transpose=transpose,
         max_rhs=max_rhs,
         policy=policy,
+        adjoint=adjoint,
     )

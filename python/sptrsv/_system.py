@@ -66,8 +66,8 @@ class Matrix:
     """
 
     def __init__(self, a: MatrixLike, index_type: np.dtype | None = None, by_columns: bool | None = None) -> None:
-        self.source = a
         matrix = sparse_arrays(a, by_columns)
+        self.stored: Any = matrix
         self.by_columns, self.order = matrix.by_columns, matrix.order
         offsets, indices, values = (describe(array) for array in matrix[2:5])
         if values.on_device and not _library.HAS_CUDA:
@@ -185,6 +185,7 @@ class Operator:
         return x if together == self.dtype else convert(x, together)
 
 
+Kind = TypeVar("Kind", bound="System")
 _systems: weakref.WeakSet[System] = weakref.WeakSet()
 _waiting_for_fork: list[System] = []
 _forking = threading.RLock()
@@ -210,9 +211,22 @@ if hasattr(os, "register_at_fork"):
 
 
 class System:
-    """A system of linear equations that is analysed: its shape and types, and the arrays that it takes."""
+    """A system of linear equations that is analysed: its shape and types, and the arrays that it takes.
+
+    It refers to the arrays of its matrices. A copy, and what `pickle` loads, is analysed again: the constructor takes
+    `_arguments` and the options, which are its arguments by name.
+    """
+
+    _options: dict[str, Any]
+    _arguments: tuple[Any, ...]
+
+    def __new__(cls: type[Kind], *_: Any, **options: Any) -> Kind:
+        system = super().__new__(cls)
+        system._options = options
+        return system
 
     def __init__(self, matrix: Matrix, max_rhs: int) -> None:
+        self._arguments = (matrix.stored,)
         self.shape: tuple[int, int] = matrix.shape
         self.dtype: np.dtype = matrix.dtype
         self.max_rhs = max_rhs
@@ -222,12 +236,14 @@ class System:
         with _forking:
             _systems.add(self)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """Refuse copies and pickles: two objects would free the same memory."""
-        raise TypeError(
-            f"{type(self).__name__} holds memory of the library and cannot be copied or pickled: "
-            "copy the matrix and analyse it"
-        )
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self._lock:
+            return _analyzed, (type(self), self._arguments, self._options)
+
+    def _keep_values(self, *values: Array | None) -> None:
+        """Keep the values of the matrices for copies."""
+        pairs = zip(self._arguments, values, strict=True)
+        self._arguments = tuple(a if array is None else a._replace(values=array.owner) for a, array in pairs)
 
     def _convert(self, array: Any, name: str) -> Array:
         """Return the array with the type of the matrix."""
@@ -275,6 +291,11 @@ class System:
         if overlap_in_part(right, solution):
             right = describe(copied(right.owner))
         return right, solution, result
+
+
+def _analyzed(kind: type[System], arguments: tuple[Any, ...], options: dict[str, Any]) -> System:
+    """Return an object that is copied or loaded."""
+    return kind(*arguments, **options)
 
 
 def overlap_in_part(a: Array, b: Array) -> bool:

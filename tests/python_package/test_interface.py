@@ -1,4 +1,5 @@
-"""The structures, codes and functions of ctypes are those of sptrsv.h, which this test reads."""
+"""The structures, codes and functions of ctypes, and of the Fortran module, are those of sptrsv.h, which this test
+reads."""
 
 import ctypes
 import importlib.util
@@ -20,6 +21,7 @@ import sptrsv
 from sptrsv import _errors, _factors, _library, _system
 
 HEADER = Path(__file__).parents[2] / "include" / "sptrsv.h"
+MODULE = Path(__file__).parents[2] / "src" / "fortran" / "sptrsv.f90"
 TYPES = {
     "size_t": ctypes.c_size_t,
     "int": ctypes.c_int,
@@ -164,6 +166,72 @@ class Interface(unittest.TestCase):
             for call in calls[:3]:
                 with self.assertRaisesRegex(sptrsv.InputError, "has no CUDA, .* build the library where nvcc is"):
                     call(a, policy="dataflow")
+
+
+class FortranModule(unittest.TestCase):
+    KINDS: typing.ClassVar = {
+        "size_t": "integer(c_size_t)",
+        "int": "integer(c_int)",
+        "int64_t": "integer(c_int64_t)",
+        "uint64_t": "integer(c_int64_t)",
+        "double": "real(c_double)",
+    }
+
+    def setUp(self):
+        self.enums, self.structures, self.functions = in_header()
+        self.text = re.sub(r"\s*!.*", "", re.sub(r"&\n\s*", "", MODULE.read_text()))
+
+    def kind_of(self, c_type):
+        """Return the Fortran type of a member, an argument or a result."""
+        c_type = c_type.removeprefix("const ").strip()
+        if c_type.endswith("*"):
+            return "type(c_ptr)"
+        return "integer(c_int)" if c_type in self.enums else self.KINDS.get(c_type, f"type({c_type})")
+
+    def test_enumerators_have_the_same_order(self):
+        found = [re.findall(r"enumerator :: (\w+)", body) for body in self.text.split("enum, bind(c)")[1:]]
+        found = [[name.upper() for name in names] for names in found]
+        self.assertEqual(sorted(found), sorted(self.enums.values()))
+
+    def test_structures_have_the_same_members(self):
+        found = dict(re.findall(r"type, bind\(c\) :: (\w+)\n(.*?)end type", self.text, re.S))
+        self.assertEqual(set(found), set(self.structures))
+        for name, members in self.structures.items():
+            with self.subTest(name):
+                given = re.findall(r"(\S+) :: (\w+)", found[name])
+                self.assertEqual(given, [(self.kind_of(kind), member) for kind, member in members])
+
+    def test_functions_take_the_same_arguments(self):
+        heads = re.findall(r"(function|subroutine) (\w+)\(([^)]*)\) bind\(c\)(.*?)end \1 \2", self.text, re.S)
+        found = {name: (names.split(", ") if names else [], body) for _, name, names, body in heads}
+        self.assertEqual(set(found), set(self.functions))
+        for name, (result, arguments) in self.functions.items():
+            names, body = found[name]
+            declared = {
+                variable: kind
+                for kind, variable in re.findall(r"(\S.*?) :: (\w+)", body.replace("import ::", "import"))
+            }
+            returned = re.findall(r"result\((\w+)\)", body)
+            with self.subTest(name):
+                self.assertEqual(names, [argument.rpartition(" ")[2].strip("*") for argument in arguments])
+                self.assertEqual(
+                    [declared[variable] for variable in returned], [] if result == "void" else [self.kind_of(result)]
+                )
+                for argument in arguments:
+                    c_type, _, of = argument.rpartition(" ")
+                    c_type, of = c_type + "*" * of.count("*"), of.strip("*")
+                    kind, *attributes = declared[of].split(", ")
+                    base = c_type.removeprefix("const ").rstrip("*")
+                    if "*" not in c_type:
+                        self.assertEqual([kind, *attributes], [self.kind_of(c_type), "value"])
+                    elif c_type == "const char*":
+                        self.assertEqual([kind, *attributes], ["character(kind=c_char)", "intent(in)"])
+                    elif kind == "type(c_ptr)":
+                        self.assertEqual(attributes, ["intent(out)"] if c_type.endswith("**") else ["value"])
+                    else:
+                        self.assertEqual(kind, self.kind_of(base))
+                        self.assertEqual(attributes == ["intent(in)"], c_type.startswith("const"))
+                        self.assertNotIn("value", attributes)
 
 
 SNIPPET = """

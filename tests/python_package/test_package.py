@@ -1,12 +1,15 @@
 """The Python package on the host: needs NumPy, SciPy and the shared library (SPTRSV_LIBRARY)."""
 
 import gc
+import inspect
+import pickle
 import threading
 import unittest
 from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse import linalg
 from scipy.sparse.linalg import cg, gmres, spilu, splu
 from scipy.sparse.linalg import spsolve_triangular as scipy_solve
 
@@ -95,7 +98,7 @@ class Analyze(unittest.TestCase):
         f.solve(b)
         self.assertEqual(f.status(), ("zero_pivot", 7))
 
-    def test_keeps_nothing_of_the_matrix(self):
+    def test_solves_without_the_matrix(self):
         a = triangle()
         b = random_values(a.shape[0], np.float64)
         expected = scipy_solve(a, b)
@@ -291,6 +294,49 @@ class SciPy(unittest.TestCase):
             np.testing.assert_allclose(f.solve(b[:, 0]), lu.solve(b[:, 0]), rtol=1e-9, atol=1e-12)
         self.assertRaises(ValueError, lambda: f.solve(b[1:]))
 
+    def test_splu_takes_the_place_of_scipys(self):
+        for dtype in TYPES:
+            for form in ("csc", "csr", "coo"):
+                a = (poisson(7) + 0.1 * sp.random(49, 49, 0.1, random_state=3)).astype(dtype).asformat(form)
+                expected, lu = splu(a.tocsc()), sptrsv.splu(a, max_rhs=2)
+                for name in ("shape", "nnz"):
+                    self.assertEqual(getattr(lu, name), getattr(expected, name))
+                for name in ("perm_r", "perm_c"):
+                    np.testing.assert_array_equal(getattr(lu, name), getattr(expected, name))
+                for name in ("L", "U"):
+                    self.assertEqual((getattr(lu, name) != getattr(expected, name)).nnz, 0)
+                rows = sp.csc_array((np.ones(49), (lu.perm_r, np.arange(49))))
+                columns = sp.csc_array((np.ones(49), (np.arange(49), lu.perm_c)))
+                np.testing.assert_allclose((rows.T @ (lu.L @ lu.U) @ columns.T).toarray(), a.toarray(), atol=1e-5)
+                for columns in (0, 1, 2, 5):  # more than max_rhs, too
+                    b = random_values((49, columns), dtype)
+                    for trans in "NTH":
+                        x = lu.solve(b, trans)
+                        self.assertEqual(x.dtype, dtype)
+                        np.testing.assert_allclose(x, expected.solve(b, trans), rtol=1e-3, atol=1e-4)
+                    x = lu.solve(b)
+                    self.assertIs(lu.solve(b, out=b), b)
+                    np.testing.assert_array_equal(b, x)
+                wide = random_values((49, 8), dtype)
+                x = lu.solve(wide[:, :6])
+                np.testing.assert_array_equal(lu.solve(wide[:, :6], out=wide[:, 2:]), x)
+
+    def test_splu_passes_arguments_on_and_fails_as_scipy_does(self):
+        a = poisson(7)
+        lu = sptrsv.splu(a, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True}, relax=1)
+        np.testing.assert_array_equal(lu.perm_c, np.arange(49))
+        b = np.ones(49)
+        np.testing.assert_allclose(lu.solve(b.astype(np.int32)), lu.solve(b))
+        for error, call in (
+            (RuntimeError, lambda: sptrsv.splu(sp.csc_array((3, 3)))),
+            (ValueError, lambda: sptrsv.splu(a[:, 1:])),
+            (ValueError, lambda: lu.solve(b, "X")),
+            (ValueError, lambda: lu.solve(b[1:])),
+            (TypeError, lambda: lu.solve(1j * b)),
+            (TypeError, lambda: sptrsv.splu(a.toarray())),
+        ):
+            self.assertRaises(error, call)
+
     def test_factors_of_every_kind_solve(self):
         for dtype in TYPES:
             lower, upper = triangle(dtype=dtype), triangle(dtype=dtype, lower=False)
@@ -403,6 +449,82 @@ class SciPy(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertLess(len(steps), 20)
         np.testing.assert_allclose(a @ x, b[:, 0], atol=1e-3)
+
+    def test_adjoints_of_solvers(self):
+        for dtype in TYPES:
+            for transpose, operation in (("N", lambda a: a), ("T", lambda a: a.T), ("H", lambda a: a.conj().T)):
+                for options in ({"lower": False}, {"unit_diagonal": True}, {"max_rhs": 2}):
+                    a = triangle(dtype=dtype, lower=options.get("lower", True)).tocoo()
+                    f = sptrsv.analyze(a, transpose=transpose, adjoint=True, **options)
+                    for values in (a.data, (1 + a.data).astype(dtype)):
+                        f.update_values(values)
+                        dense = sp.coo_array((values, (a.row, a.col)), a.shape).toarray()
+                        if options.get("unit_diagonal"):
+                            np.fill_diagonal(dense, 1)
+                        b = random_values((40, 3), dtype)
+                        adjoint = operation(dense).conj().T
+                        scale = np.abs(np.linalg.inv(adjoint)).sum()
+                        np.testing.assert_allclose(adjoint @ (f.as_linear_operator().H @ b), b, atol=1e-6 * scale)
+                        np.testing.assert_array_equal(f.rmatvec(b), pickle.loads(pickle.dumps(f)).rmatvec(b))
+        with self.assertRaisesRegex(TypeError, "adjoint=True"):
+            sptrsv.analyze(a).rmatvec(b)
+        with self.assertRaisesRegex(TypeError, "adjoint is True or False"):
+            sptrsv.analyze(a, adjoint="H")
+
+    def test_every_iteration_of_scipy_takes_every_object(self):
+        a = sp.csr_array(poisson(8) + 0.1 * sp.eye(64))
+        b = random_values(64, np.float64)
+        lower = sptrsv.analyze(sp.tril(a, format="csr"), adjoint=True)
+        upper = sptrsv.analyze(sp.triu(a, format="csr"), lower=False, adjoint=True)
+        symmetric = {
+            "ic": sptrsv.ic(a),
+            "factors": sptrsv.factors(sp.csr_array(np.linalg.cholesky(a.toarray())), kind="cholesky"),
+        }
+        others = {
+            "ilu": sptrsv.ilu(a, transposed="H"),
+            "splu": sptrsv.splu(a.tocsc()),
+            "lower": lower,
+            "batch": sptrsv.analyze_batch(sp.identity(16, format="csr"), np.full((4, 16), 4.0)).as_linear_operator(),
+        }
+        tolerance = "rtol" if "rtol" in inspect.signature(cg).parameters else "tol"  # before SciPy 1.12
+        common = {tolerance: 1e-10, "maxiter": 500}
+        anything = ("gmres", "lgmres", "gcrotmk", "bicgstab", "cgs", "tfqmr", "bicg")
+        for name, m in (symmetric | others).items():
+            dense = m @ np.eye(64)
+            for method in anything + (("cg", "minres") if name in symmetric else ()):
+                if name == "batch" and method == "bicg":
+                    continue  # a batch has no adjoint
+                options = common | ({} if method == "minres" else {"atol": 0})
+                expected = getattr(linalg, method)(a, b, M=dense, **options)
+                for given in {id(g): g for g in (m, m.as_linear_operator() if name != "batch" else m)}.values():
+                    with self.subTest(method, M=name, given=type(given).__name__):
+                        x, code = getattr(linalg, method)(a, b, M=given, **options)
+                        self.assertEqual(code, expected[1])
+                        np.testing.assert_allclose(x, expected[0], atol=1e-7)
+        x, code = linalg.qmr(a, b, M1=lower, M2=upper, atol=0, **common)
+        self.assertEqual(code, 0)
+        np.testing.assert_allclose(a @ x, b, atol=1e-7)
+        expected = np.linalg.eigvalsh(a.toarray())[:3]
+        inverse = others["splu"].as_linear_operator()
+        start = random_values((64, 3), np.float64)
+        for found in (
+            linalg.eigsh(a, k=3, sigma=0, OPinv=inverse)[0],
+            linalg.eigs(a, k=3, sigma=0, OPinv=inverse)[0].real,
+            linalg.lobpcg(a, start, M=symmetric["ic"].as_linear_operator(), largest=False, tol=1e-8, maxiter=200)[0],
+            1 / linalg.svds(inverse, k=3, return_singular_vectors=False),
+        ):
+            np.testing.assert_allclose(np.sort(found), expected, rtol=1e-6)
+        self.assertAlmostEqual(linalg.onenormest(inverse), np.linalg.norm(np.linalg.inv(a.toarray()), 1))
+
+    def test_a_batch_is_a_block_diagonal_operator(self):
+        a = triangle(12)
+        values = a.data * RANDOM.uniform(1, 2, (3, 1))
+        blocks = sp.block_diag([sp.csr_array((v, a.indices, a.indptr)) for v in values])
+        for transpose, operation in (("N", blocks), ("T", blocks.T)):
+            m = sptrsv.analyze_batch(a, values, transpose=transpose, max_rhs=2).as_linear_operator()
+            self.assertEqual(m.shape, (36, 36))
+            for b in (random_values(36, np.float64), random_values((36, 5), np.complex128)):
+                np.testing.assert_allclose(operation @ (m @ b), b)
 
     def test_preconditioners_of_any_type_serve_any_iteration(self):
         a = poisson(8)
