@@ -28,7 +28,7 @@ struct options {
   bool keep_history = false;            ///< whether the result has the residual of each iteration
   /// Whether conjugate_gradients tests the symmetry of A first: u^H A v and v^H A u for two vectors of signs.
   bool check_symmetry = true;
-  repetition repeat = repetition::on_device;
+  repetition repeat = repetition::on_device;  ///< what repeats an iteration on the GPU
   std::int32_t check_interval = 8;  ///< iterations between two looks of the host; not with on_device
 };
 
@@ -45,7 +45,7 @@ enum class reason {
 
 /// What a method has reached.
 struct result {
-  reason why = reason::converged;
+  reason why = reason::converged;  ///< what ended the method
   std::int32_t iterations = 0;  ///< completed ones: what ended the method otherwise happened in the next one
   /// Norm of b - A x, computed from x at the end, relative to that of b; 0 if b is 0.
   double residual = 0;

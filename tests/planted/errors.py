@@ -1881,12 +1881,18 @@ ERRORS = (
         "CG divides by the inner product of this iteration",
         "value",
         "krylov",
-        Edit(KRYLOV + "vector_step.hpp", "divide(total[0], ctx.load(&state->rho_before))", "divide(total[0], total[0])"),
+        Edit(
+            KRYLOV + "vector_step.hpp", "divide(total[0], ctx.load(&state->rho_before))", "divide(total[0], total[0])"
+        ),
     ),
     error(
         "GMRES subtracts the first projection twice",
         "value",
         "krylov",
-        Edit(KRYLOV + "gmres.hpp", "subtract(thread, second_pass, j + 1, true)", "subtract(thread, slot::basis, j + 1, true)"),
+        Edit(
+            KRYLOV + "gmres.hpp",
+            "subtract(thread, second_pass, j + 1, true)",
+            "subtract(thread, slot::basis, j + 1, true)",
+        ),
     ),
 )

@@ -65,7 +65,8 @@
 //   void prefetch(const T* p);           // asks for the cache line of *p, which will be loaded much later
 //
 // Graphs:
-//   void end_loop(std::uint64_t loop);   // `loop`, if not 0: the condition of the loop of CUDA graphs that the
+//   void end_loop(std::uint64_t loop);   // `loop`, if not 0: the condition of the loop of CUDA graphs that
+//   the
 //                                        // kernel is part of, which ends then. One thread calls it.
 //
 // Several devices:
