@@ -40,7 +40,7 @@ struct on_gpu {
   using matrix = sptrsv::device_csr_matrix<double>;
   using vector = sptrsv::buffer<double>;
 
-  explicit on_gpu(const sptrsv::csr_matrix<double>& stored) : a(put(stored)) {}
+  explicit on_gpu(const sptrsv::csr_matrix<double>& stored) : a(sptrsv::to_device(stored, stream_.get())) {}
 
   [[nodiscard]] stream_type stream() const { return stream_.get(); }
   template <class T>
