@@ -253,7 +253,7 @@ void launch(const Executor& on, std::int64_t blocks, const typename Agent::param
     on.template launch<Agent>(static_cast<std::uint32_t>(blocks), p);
   } else {
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) if (blocks > 32)
+#pragma omp parallel for schedule(static) if (p.rows > 20000)
 #endif
     for (std::int64_t block = 0; block < blocks; ++block) {
       serial_context ctx{{}, block, blocks};
