@@ -120,21 +120,8 @@ struct vector_step {
         }
         return true;
       case rule::cg_update:
-      case rule::bicgstab_half: {
-        thread.add_parts(slot::product, 1, parts);
-        const wide before = ctx.load(&state->rho);
-        const wide alpha = divide(before, total[0]);
-        const bool is_half = factors_by == rule::bicgstab_half;
-        f[0][1] = is_half ? wide{} - alpha : alpha;
-        f[1][1] = wide{} - alpha;
-        if (thread.is_leader) {
-          ctx.store(&state->alpha, alpha);
-          ctx.store(&state->rho_before, before);
-        }
-        const bool is_positive = is_half || real_part(total[0]) > 0;
-        return check(thread, total[0], is_positive && is_finite(alpha),
-                     is_half ? reason::breakdown : reason::not_positive_definite);
-      }
+      case rule::bicgstab_half:
+        return find_alpha(thread, f);
       case rule::cg_direction:
         thread.add_parts(slot::rho, 1, ctx.grid_blocks());
         f[0][1] = divide(total[0], ctx.load(&state->rho_before));
@@ -165,6 +152,27 @@ struct vector_step {
       }
     }
     return true;
+  }
+  /// Finds the factors of the rules with alpha. Returns as find_factors.
+  SPTRSV_ANY_CONTEXT
+  template <class Thread>
+  SPTRSV_HOST_DEVICE bool find_alpha(Thread& thread, wide (&f)[2][3]) const {
+    auto& ctx = thread.ctx;
+    auto* const state = thread.data.state;
+    const auto& total = thread.shared.totals;
+    thread.add_parts(slot::product, 1, parts);
+    const wide before = ctx.load(&state->rho);
+    const wide alpha = divide(before, total[0]);
+    const bool is_half = factors_by == rule::bicgstab_half;
+    f[0][1] = is_half ? wide{} - alpha : alpha;
+    f[1][1] = wide{} - alpha;
+    if (thread.is_leader) {
+      ctx.store(&state->alpha, alpha);
+      ctx.store(&state->rho_before, before);
+    }
+    const bool is_positive = is_half || real_part(total[0]) > 0;
+    return check(thread, total[0], is_positive && is_finite(alpha),
+                 is_half ? reason::breakdown : reason::not_positive_definite);
   }
   /// Returns `holds`. If it does not, the method ends, with another reason for a total that is not finite.
   SPTRSV_ANY_CONTEXT
