@@ -29,10 +29,10 @@ int main(int argc, char** argv) {
       "Cell Peclet number of the problem star, the strength of its convection. Default: 10.");
   return arguments.run(argc, argv, [&] {
     options.peclet = static_cast<double>(peclet);
+    options.when.restart = restart;
     const bool is_gmres = chosen == method::gmres;
-    return run_program(options, is_gmres ? gmres_slots(restart) : slots::cg, is_gmres ? "GMRES" : "BiCGStab",
-                       [&](auto& on, auto& m, const std::vector<double>& b, const stopping& when) {
-                         return is_gmres ? gmres(on, m, b, restart, when) : bicgstab(on, m, b, when);
-                       });
+    return run_program(options, is_gmres ? "GMRES" : "BiCGStab", [&](auto&&... of) {
+      return is_gmres ? sptrsv::krylov::gmres(of...) : sptrsv::krylov::bicgstab(of...);
+    });
   });
 }

@@ -16,9 +16,7 @@ int main(int argc, char** argv) {
                       {"ssor", preconditioning::ssor},
                       {"ic0", preconditioning::ic0}});
   return arguments.run(argc, argv, [&] {
-    return run_program(options, slots::cg, "conjugate gradients",
-                       [](auto& on, auto& m, const std::vector<double>& b, const stopping& when) {
-                         return conjugate_gradients(on, m, b, when);
-                       });
+    return run_program(options, "conjugate gradients",
+                       [](auto&&... of) { return sptrsv::krylov::conjugate_gradients(of...); });
   });
 }

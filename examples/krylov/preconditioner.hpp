@@ -7,10 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "host_backend.hpp"
+#include "places.hpp"
 #include "sptrsv/factors.hpp"
 #include "sptrsv/incomplete_cholesky.hpp"
 #include "sptrsv/incomplete_lu.hpp"
+#include "sptrsv/krylov.hpp"
 #include "sptrsv/sweeps.hpp"
 
 namespace sptrsv_examples {
@@ -43,41 +44,42 @@ inline std::string name_of(const preconditioner_choice& of) {
 }
 
 /// Applies M^-1, where M approximates A.
-template <class Backend>
+template <class Place>
 class preconditioner {
-  using policy = typename Backend::policy;
-  using vector = typename Backend::vector;
+  using policy = typename Place::policy;
+  using matrix = typename Place::matrix;
+  using stream_type = typename Place::stream_type;
+  using vector = typename Place::vector;
 
  public:
   /// `a`: the matrix in host memory, which jacobi reads. Throws sptrsv::error if a factorisation breaks down.
-  preconditioner(const preconditioner_choice& choice, const sptrsv::csr_matrix<double>& a, Backend& on)
-      : kind_(choice.kind) {
+  preconditioner(const preconditioner_choice& choice, const sptrsv::csr_matrix<double>& a, const Place& on) {
     const auto fill = sptrsv::incomplete_options::fill(choice.fill_level);
     switch (choice.kind) {
       case preconditioning::none:
         break;
       case preconditioning::jacobi:
-        inverse_diagonal_ = on.put(inverse_diagonal_of(a));
+        jacobi_.emplace(on.put(inverse_diagonal_of(a)));
         break;
       case preconditioning::ssor: {
         sptrsv::sweep_options options;
         options.is_smoother = false;
-        sweeps_.emplace(sptrsv::analyze_sweeps(policy{}, on.a(), options, on.stream()));
+        sweeps_.emplace(sptrsv::analyze_sweeps(policy{}, on.a, options, on.stream()));
         break;
       }
       case preconditioning::ilu0: {
-        const auto ilu = sptrsv::analyze_incomplete_lu(on.a(), fill, on.stream());
+        const auto ilu = sptrsv::analyze_incomplete_lu(on.a, fill, on.stream());
         expect_sound(name_of(choice), ilu.status(on.stream()));
         factor_entries_ = ilu.info().factor_entries;
-        factors_.emplace(sptrsv::analyze_factors(policy{}, ilu.view(on.a()), {}, on.stream()));
+        factors_.emplace(sptrsv::analyze_factors(policy{}, ilu.view(on.a), {}, on.stream()));
         on.synchronize();  // before the values that the solvers copy are freed
         break;
       }
       case preconditioning::ic0: {
-        const auto ic = sptrsv::analyze_incomplete_cholesky(on.a(), fill, on.stream());
+        const auto ic = sptrsv::analyze_incomplete_cholesky(on.a, fill, on.stream());
         expect_sound(name_of(choice), ic.status(on.stream()));
         factor_entries_ = entries_of_triangle(ic.info());
-        factors_.emplace(sptrsv::analyze_factors(policy{}, ic.view(on.a()),
+        factors_.emplace(sptrsv::analyze_factors(policy{}, ic.view(on.a),
                                                  sptrsv::factors_options<double>::cholesky(), on.stream()));
         on.synchronize();
         break;
@@ -87,16 +89,19 @@ class preconditioner {
   }
 
   /// z = M^-1 r. Only enqueues.
-  void apply(const_view r, view z, Backend& on) {
+  void apply(sptrsv::span<const double> r, sptrsv::span<double> z, stream_type stream) {
     if (factors_) {
-      factors_->apply(r, z, on.stream());
+      factors_->apply(r, z, stream);
     } else if (sweeps_) {
-      sweeps_->apply(r, z, on.stream());
-    } else if (kind_ == preconditioning::jacobi) {
-      on.multiply_by(inverse_diagonal_, r, z);
+      sweeps_->apply(r, z, stream);
     } else {
-      on.copy(r, z);
+      sptrsv::krylov::csr_operator(*jacobi_, stream).apply(r, z, stream);
     }
+  }
+  /// Calls `use` with this, or with no_preconditioner.
+  template <class Use>
+  auto visit(const Use& use) {
+    return factors_ || sweeps_ || jacobi_ ? use(*this) : use(sptrsv::krylov::no_preconditioner{});
   }
 
   /// Returns the entries of ILU's factors together, or of IC's one factor; 0 for other preconditioners.
@@ -114,8 +119,6 @@ class preconditioner {
   }
 
  private:
-  using stream_type = decltype(std::declval<Backend>().stream());
-
   static void expect_sound(const std::string& name, const sptrsv::factor_status& status) {
     SPTRSV_EXPECTS(status.ok(), sptrsv::errc::invalid_argument,
                    name + " breaks down in row " + std::to_string(status.row.value_or(-1)));
@@ -124,20 +127,23 @@ class preconditioner {
   static std::int64_t entries_of_triangle(const sptrsv::incomplete_info& info) {
     return info.fill_level > 0 ? info.factor_entries : (info.factor_entries + info.rows) / 2;
   }
-  static std::vector<double> inverse_diagonal_of(const sptrsv::csr_matrix<double>& a) {
-    std::vector<double> made(static_cast<std::size_t>(a.rows), 1.0);
-    for (std::size_t i = 0; i < made.size(); ++i) {
+  static sptrsv::csr_matrix<double> inverse_diagonal_of(const sptrsv::csr_matrix<double>& a) {
+    sptrsv::csr_matrix<double> made{
+        a.rows, a.rows, {0}, {}, std::vector<double>(static_cast<std::size_t>(a.rows), 1.0)};
+    for (std::size_t i = 0; i < made.values.size(); ++i) {
       for (auto e = a.row_offsets[i]; e < a.row_offsets[i + 1]; ++e) {
         const auto k = static_cast<std::size_t>(e);
-        made[i] = static_cast<std::size_t>(a.column_indices[k]) == i ? 1 / a.values[k] : made[i];
+        made.values[i] =
+            static_cast<std::size_t>(a.column_indices[k]) == i ? 1 / a.values[k] : made.values[i];
       }
+      made.column_indices.push_back(static_cast<std::int32_t>(i));
+      made.row_offsets.push_back(static_cast<std::int32_t>(i + 1));
     }
     return made;
   }
 
-  preconditioning kind_;
   std::int64_t factor_entries_ = 0;
-  vector inverse_diagonal_;
+  std::optional<matrix> jacobi_;  ///< the inverse of the diagonal
   std::optional<sptrsv::factors<policy, double, std::int32_t, std::int32_t, stream_type>> factors_;
   std::optional<sptrsv::sweeps<policy, double, std::int32_t, std::int32_t, stream_type>> sweeps_;
 };

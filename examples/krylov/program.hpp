@@ -15,12 +15,11 @@
 #include "common/systems/seeded_values.hpp"
 #include "common/terminal/progress.hpp"
 #include "common/terminal/table.hpp"
-#include "cuda_backend.hpp"
 #include "cusparse_preconditioner.hpp"
-#include "host_backend.hpp"
-#include "methods.hpp"
+#include "places.hpp"
 #include "preconditioner.hpp"
 #include "problems.hpp"
+#include "sptrsv/krylov.hpp"
 #include "sptrsv/orderings.hpp"
 
 #ifdef SPTRSV_WITH_METIS
@@ -47,7 +46,7 @@ struct krylov_options {
   double peclet = 0;
   preconditioner_choice m = preconditioning::ilu0;
   row_ordering order = row_ordering::natural;
-  stopping when;
+  sptrsv::krylov::options when;
   bool on_host = false;
   comparison with = comparison::none;
   int repeat = 1;
@@ -100,6 +99,13 @@ inline void add_krylov_options(common::command_line& to, krylov_options& target,
                  "Level of fill of ilu0 and ic0, which are ILU(K) and IC(K) then. Default: 0.");
   to.add_integer("-n,--max-iterations", target.when.max_iterations, 0, 1000000, "N",
                  "Iterations at most. Default: 10000.");
+  using sptrsv::krylov::repetition;
+  to.add_choice("--loop", target.when.repeat,
+                common::choices<repetition>{{"device", repetition::on_device},
+                                            {"graphs", repetition::graphs},
+                                            {"launches", repetition::launches}},
+                "What repeats an iteration on the GPU: the device, or the host with graphs or launches. "
+                "Default: device.");
   to.add_flag("--host", target.on_host, "Run on the host. Default: on the GPU if there is one.");
   to.begin_group("Measurement");
   to.add_choice("--compare", target.with, common::choices<comparison>{{"cusparse", comparison::cusparse}},
@@ -143,7 +149,8 @@ inline sptrsv::csr_matrix<double> ordered(sptrsv::csr_matrix<double> a, row_orde
 struct outcome {
   double setup_ms = 0;
   double solve_ms = 0;
-  solution found;
+  sptrsv::krylov::result found;
+  std::vector<double> x;
   std::vector<std::int64_t> levels;  ///< of the solves
   std::int64_t factor_entries = 0;   ///< see preconditioner::factor_entries
 
@@ -151,21 +158,18 @@ struct outcome {
 };
 
 /// Makes the preconditioner and runs a method with it, `options.repeat` times, and returns the fastest run.
-template <class Preconditioner, class Backend, class Method>
+template <class Preconditioner, class Place, class Method>
 outcome fastest_run(const krylov_options& options, const sptrsv::csr_matrix<double>& a,
-                    const std::vector<double>& b, Backend& on, const std::string& name, const Method& method,
+                    const std::vector<double>& b, const Place& on, const Method& method,
                     common::progress_line& progress) {
   using clock = std::chrono::steady_clock;
   const auto milliseconds = [](clock::time_point from) {
     return std::chrono::duration<double, std::milli>(clock::now() - from).count();
   };
-  stopping when = options.when;
-  when.report = [&](int iteration, double residual) {
-    if (iteration % 100 == 0) {
-      progress.begin(name + ", iteration " + std::to_string(iteration) + ", residual " +
-                     common::formatted("%.1e", residual));
-    }
-  };
+  sptrsv::krylov::options when = options.when;
+  when.keep_history = !options.history.empty();
+  const sptrsv::krylov::csr_operator product(on.a, on.stream());
+  const auto there = on.put(b);
   outcome fastest;
   for (int k = 0; k < options.repeat; ++k) {
     progress.begin("making the preconditioner");
@@ -175,9 +179,12 @@ outcome fastest_run(const krylov_options& options, const sptrsv::csr_matrix<doub
     made.setup_ms = milliseconds(start);
     progress.begin("iterating");
     const auto first = clock::now();
-    made.found = method(on, m, b, when);
-    on.synchronize();
+    auto x = on.put(std::vector<double>(b.size()));
+    sptrsv::krylov::workspace<double, typename Place::stream_type> scratch(on.stream());
+    made.found =
+        m.visit([&](auto&& of) { return method(product, of, there, x, scratch, when, on.stream()); });
     made.solve_ms = milliseconds(first);
+    made.x = on.get(x);
     made.levels = m.levels();
     made.factor_entries = m.factor_entries();
     if (k == 0 || made.total_ms() < fastest.total_ms()) {
@@ -188,13 +195,11 @@ outcome fastest_run(const krylov_options& options, const sptrsv::csr_matrix<doub
   return fastest;
 }
 
-/// Returns the norm of b - A x relative to that of b. The methods update their residuals, so that they may
-/// differ from it.
+/// Returns the norm of b - A x relative to that of b.
 inline double relative_residual(const sptrsv::csr_matrix<double>& a, const std::vector<double>& x,
                                 const std::vector<double>& b) {
-  host_backend on(a, 1);
   std::vector<double> product(b.size());
-  on.multiply(x, product);
+  sptrsv::krylov::csr_operator(a, sptrsv::host_stream{}).apply(x, product);
   double square = 0;
   double b_square = 0;
   for (std::size_t i = 0; i < b.size(); ++i) {
@@ -205,10 +210,11 @@ inline double relative_residual(const sptrsv::csr_matrix<double>& a, const std::
 }
 
 /// Appends the residuals to the file that the options name.
-inline void write_history(const krylov_options& options, const std::string& name, const solution& found) {
+inline void write_history(const krylov_options& options, const std::string& name,
+                          const sptrsv::krylov::result& found) {
   std::ofstream to(options.history, std::ios::app);
   to << name << ", " << name_of(options.m) << ", " << name_of(options.order) << ':';
-  for (const double value : found.residuals) {
+  for (const double value : found.history) {
     to << ' ' << value;
   }
   to << '\n';
@@ -248,56 +254,55 @@ inline bool print(const krylov_options& options, const sptrsv::csr_matrix<double
   }
   t.add_row("levels of the solves", {levels.empty() ? "-" : levels});
   add_time("set-up", [](const outcome& run) { return run.setup_ms; });
-  t.add_row("iterations",
-            cells_of([](const outcome& run) { return common::grouped(run.found.iterations()); }));
+  t.add_row("iterations", cells_of([](const outcome& run) { return common::grouped(run.found.iterations); }));
   add_time("time of the iterations", [](const outcome& run) { return run.solve_ms; });
   add_time("time to the solution", [](const outcome& run) { return run.total_ms(); });
   std::vector<std::string> verdicts;
   verdicts.reserve(runs.size());
-  t.add_row("relative residual", cells_of([&](const outcome& run) {
-              const double residual = relative_residual(a, run.found.x, b);
-              const bool converged = residual <= 2 * options.when.tolerance;
-              all_converged = all_converged && converged;
-              verdicts.emplace_back(converged ? "OK" : "NOT CONVERGED");
-              return common::formatted("%.2e", residual);
-            }));
+  t.add_row(
+      "relative residual", cells_of([&](const outcome& run) {
+        const double residual = relative_residual(a, run.x, b);
+        const bool converged = run.found.converged() && residual <= 2 * options.when.tolerance;
+        all_converged = all_converged && converged;
+        verdicts.emplace_back(converged ? "OK" : std::string("NOT CONVERGED: ") + name_of(run.found.why));
+        return common::formatted("%.2e", residual);
+      }));
   t.add_row("solution", verdicts);
   t.print();
   return all_converged;
 }
 
 /// Runs a method on the GPU if there is one and it is wanted, else on the host, and prints what it did.
-/// `method(backend, preconditioner, b, stopping)`. Returns the exit status of the program.
+/// `method` has the arguments of sptrsv::krylov::gmres. Returns the exit status of the program.
 template <class Method>
-int run_program(const krylov_options& options, std::size_t slots, const std::string& name,
-                const Method& method) {
+int run_program(const krylov_options& options, const std::string& name, const Method& method) {
   common::progress_line progress(options.progress || common::stderr_is_terminal());
   progress.begin("making the matrix");
   const auto a = ordered(make_matrix(options), options.order);
   const auto b = common::seeded_vector<double>(a.rows, 1);
   std::vector<outcome> runs;
-  const auto run = [&](auto& on, auto type) {
-    runs.push_back(fastest_run<typename decltype(type)::type>(options, a, b, on, name, method, progress));
+  const auto run = [&](const auto& on, auto type) {
+    runs.push_back(fastest_run<typename decltype(type)::type>(options, a, b, on, method, progress));
   };
-  bool on_gpu = false;
+  bool uses_gpu = false;
 #ifdef __CUDACC__
-  on_gpu = !options.on_host && common::has_gpu();
-  if (on_gpu) {
+  uses_gpu = !options.on_host && common::has_gpu();
+  if (uses_gpu) {
     common::keep_pool_memory();
-    cuda_backend on(a, slots);
-    run(on, sptrsv::detail::identity<preconditioner<cuda_backend>>());
+    const on_gpu on(a);
+    run(on, sptrsv::detail::identity<preconditioner<on_gpu>>());
     if (options.with == comparison::cusparse) {
       run(on, sptrsv::detail::identity<cusparse_preconditioner>());
     }
   }
 #endif
-  if (!on_gpu) {
+  if (!uses_gpu) {
     SPTRSV_EXPECTS(options.with == comparison::none, sptrsv::errc::unsupported,
                    "--compare cusparse needs a GPU, and a build with CUDA");
     progress.clear();
     std::printf("solving on the host\n");
-    host_backend on(a, slots);
-    run(on, sptrsv::detail::identity<preconditioner<host_backend>>());
+    const on_host on(a);
+    run(on, sptrsv::detail::identity<preconditioner<on_host>>());
   }
   if (!options.history.empty()) {
     write_history(options, name, runs[0].found);

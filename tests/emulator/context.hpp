@@ -339,6 +339,7 @@ class context {
   }
   template <class T>
   void prefetch(const T*) {}
+  void end_loop(std::uint64_t) {}
   template <class T>
   void spin(const T* p) {
     pause(p);

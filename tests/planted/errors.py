@@ -16,6 +16,7 @@ LEVELS = D + "levels/levels_agent.hpp"
 BATCHED = D + "batched/"
 INCOMPLETE = D + "incomplete/"
 DISTRIBUTED = D + "distributed/"
+KRYLOV = D + "krylov/"
 
 
 def error(name: str, kind: str, programs: str, *edits: Edit, equivalent: str = "") -> Error:
@@ -1880,6 +1881,43 @@ ERRORS = (
             DISTRIBUTED + "local_plan.hpp",
             "!owners_.is_divided(of_.supernode_at(of_.range_end(s) - 1))",
             "true",
+        ),
+    ),
+    # Krylov methods.
+    error(
+        "a sum over all rows lacks its last part",
+        "bounds",
+        "krylov",
+        Edit(KRYLOV + "block.hpp", "k < parts", "k < parts - 1"),
+    ),
+    error(
+        "an inner product is not conjugated",
+        "value",
+        "krylov",
+        Edit(KRYLOV + "block.hpp", "conjugate(widen(x))", "widen(x)"),
+    ),
+    error(
+        "kernels go on after the method has ended",
+        "order",
+        "krylov",
+        Edit(KRYLOV + "block.hpp", "shared.stop != 0", "false"),
+    ),
+    error(
+        "CG divides by the inner product of this iteration",
+        "value",
+        "krylov",
+        Edit(
+            KRYLOV + "vector_step.hpp", "divide(total[0], ctx.load(&state->rho_before))", "divide(total[0], total[0])"
+        ),
+    ),
+    error(
+        "GMRES subtracts the first projection twice",
+        "value",
+        "krylov",
+        Edit(
+            KRYLOV + "gmres.hpp",
+            "subtract(thread, second_pass, j + 1, true)",
+            "subtract(thread, slot::basis, j + 1, true)",
         ),
     ),
 )

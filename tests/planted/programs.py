@@ -78,5 +78,6 @@ PROGRAMS = {
         Program("partitioned_plan", source="unit/dataflow/partitioned/build/planner_test.cpp"),
         Program("incomplete", source="contract/instances/incomplete_test.cpp"),
         Program("batched", source="contract/instances/batched_test.cpp"),
+        Program("krylov", source="contract/instances/krylov_test.cpp"),
     )
 }

@@ -27,6 +27,7 @@ PROGRAMS_OF = {
     "dataflow/single_block/": ("single_block",),
     "distributed/": ("distributed",),
     "incomplete/": ("incomplete",),
+    "krylov/": ("krylov",),
     "papers/row_wise/lane_rows": ("sync_free_thread", "sync_free_fused"),
     "papers/row_wise/": ("sync_free_warp", "sync_free_fused"),
     "simt/": ("analysis",),

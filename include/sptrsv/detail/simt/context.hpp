@@ -64,6 +64,11 @@
 //   void spin(const T* p);               // the same without back-off, where few threads poll
 //   void prefetch(const T* p);           // asks for the cache line of *p, which will be loaded much later
 //
+// Graphs:
+//   void end_loop(std::uint64_t loop);   // `loop`, if not 0: the condition of the loop of CUDA graphs that
+//   the
+//                                        // kernel is part of, which ends then. One thread calls it.
+//
 // Several devices:
 //   auto system_scope();                 // load_relaxed, load_acquire, store_relaxed, load_relaxed_words,
 //       store_relaxed_words, fence and pause with system scope, as functions of an object. Stores may go to

@@ -199,6 +199,14 @@ class cuda_context : public cuda_copies, public cuda_flags<cuda_scope::gpu> {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));
   }
 
+  SPTRSV_DEVICE void end_loop(std::uint64_t loop) const {
+#if CUDART_VERSION >= 12040
+    if (loop != 0) {
+      cudaGraphSetConditional(loop, 0);
+    }
+#endif
+  }
+
  private:
   /// The integer type of atomicMin and atomicMax with the size and signedness of T.
   template <class T>
