@@ -4,6 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#include <utility>
+
 #include "sptrsv/detail/krylov/method.hpp"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 
@@ -93,12 +95,17 @@ void repeat_iteration(iteration_graph<cuda_executor>& of, method_data<Wide>& dat
   const auto has_stopped = [&] { return download_value(&data.state->stop, on) != 0; };
   if (!of.is_made) {
     iterate(stream);  // loads the kernels, which a capture must not do
-    if (o.repeat == repetition::on_device) {
-      of.graph = graph_of(data, true, iterate);
-      of.repeats_itself = of.graph.get() != nullptr;
-    }
-    if (o.repeat != repetition::launches && !of.repeats_itself) {
+    if (o.repeat != repetition::launches) {
       of.graph = graph_of(data, false, iterate);
+    }
+    // A capture that fails inside of a conditional node ends the process: only what was recorded alone is
+    // tried.
+    if (o.repeat == repetition::on_device && of.graph.get() != nullptr) {
+      auto loop = graph_of(data, true, iterate);
+      of.repeats_itself = loop.get() != nullptr;
+      if (of.repeats_itself) {
+        of.graph = std::move(loop);
+      }
     }
     of.is_made = true;
     if (has_stopped()) {
