@@ -1378,7 +1378,11 @@ ERRORS = (
         "the piece with the pivot lacks steps without products",
         "value",
         "incomplete",
-        Edit(INCOMPLETE + "place_pieces.hpp", " && !has_all_steps", ""),
+        Edit(
+            INCOMPLETE + "place_pieces.hpp",
+            "slots == 0 && t < of.begin && !has_all_steps",
+            "slots == 0 && t < of.begin",
+        ),
     ),
     error(
         "a piece of a long row does not wait for its operands",

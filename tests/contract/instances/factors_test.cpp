@@ -258,10 +258,11 @@ void expect_two_solvers(emulated_factors& s, const Matrix& there, const rows_pol
 TEST(Factors, OfOneMatrixHaveThePlansOfTwoSolvers) {
   emulated_factors s;
   std::uint64_t turn = 0;
-  for (const pattern& p : {patterns::stencil_2d(30, 20), patterns::layers(600, 200, 3), patterns::chain(200),
-                           patterns::power_law(300, 3), patterns::arrow_row(120), patterns::diagonal(100),
-                           patterns::band(150, 60), patterns::block_diagonal(300, 3),
-                           patterns::random(300, 2, 5), patterns::uneven_chain(250)}) {
+  for (const pattern& p :
+       {patterns::stencil_2d(30, 20), patterns::layers(600, 200, 3), patterns::chain(200),
+        patterns::power_law(300, 3), patterns::arrow_row(120), patterns::diagonal(100),
+        patterns::band(150, 60), patterns::band(257, 14), patterns::dense(60),
+        patterns::block_diagonal(300, 3), patterns::random(300, 2, 5), patterns::uneven_chain(250)}) {
     for (int k = 0; k < 2; ++k) {
       ++turn;
       SCOPED_TRACE(p.name + ", " + std::to_string(turn));
