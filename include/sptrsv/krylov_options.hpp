@@ -16,7 +16,8 @@ enum class repetition {
   on_device,
   /// An iteration is one CUDA graph; the host launches it check_interval times and reads whether to go on.
   graphs,
-  /// The same without graphs, for operators that cannot be captured.
+  /// The host launches the kernels of check_interval iterations, and reads whether to go on. No CUDA graph is
+  /// made: for operators that cannot be captured.
   launches
 };
 

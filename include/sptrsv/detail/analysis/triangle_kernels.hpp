@@ -34,19 +34,20 @@ struct report {
   level_search searches[2];       ///< for levels, see build_with_levels()
 };
 
-/// Which triangles are wanted with their rows as they are, by what the report says.
+/// Tells from the lengths of the rows of a triangle whether a caller may use it without splitting any row.
 struct whole_rows {
-  std::int64_t longest = INT64_MAX;  ///< entries of a row, at most
-  std::int64_t longest_of_many = 0;  ///< the same, if at least `many` rows would be split
+  std::int64_t longest = INT64_MAX;  ///< the longest row that the caller takes, in entries
+  std::int64_t longest_of_many = 0;  ///< the longest row that it takes if at least `many` rows would be split
   std::int64_t many = INT64_MAX;
 
+  /// Returns whether the caller may use the triangle. `longest_row`, `split_rows`: see report.
   [[nodiscard]] SPTRSV_HOST_DEVICE bool have(std::int64_t longest_row, std::int64_t split_rows) const {
     return longest_row <= (split_rows >= many ? longest_of_many : longest);
   }
 };
 
 /// A condition of kernels that are launched before the host has read the report: the storage has no fault,
-/// its rows are sorted, and are wanted as they are.
+/// its rows are sorted, and the caller may use them without splitting any.
 struct sound_rows {
   const report* found = nullptr;  ///< null: the condition holds
   whole_rows wanted{};

@@ -229,7 +229,8 @@ class engine {
     });
     return made;
   }
-  /// Returns the shape of a launch for so many rows or pieces, of which `wanted` are in work at once.
+  /// Returns the shape of a launch. `rows`: the rows or pieces that it computes; `wanted`: how many of them
+  /// should be in work at once.
   template <class Kernel>
   [[nodiscard]] launch_plan plan_of(std::int64_t rows, std::int64_t wanted, const Executor& on) const {
     launch_plan made{32 / Kernel::warp_rows, 0, 0, 0, 0};

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/incomplete/row_data.hpp"
 #include "sptrsv/detail/incomplete/row_pieces.hpp"
-#include "sptrsv/detail/incomplete/short_row.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
@@ -68,7 +68,7 @@ class piece_row {
   /// Steps whose operands are loaded together.
   static constexpr int steps_at_once = 8;
 
-  /// What a lane waits for: a multiplier, a pivot, or an operand.
+  /// A component of the factors that a lane waits for: a multiplier, a pivot, or an operand.
   struct waited {
     const word* component;
     typename flag::reading seen;

@@ -9,7 +9,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
-/// Decides which rows are cut into pieces, each of which a warp computes.
+/// The limits that decide which rows are cut into pieces. One warp computes one piece.
 struct piece_limits {
   std::int64_t whole;  ///< entries of the longest row with steps that is not cut
   std::int64_t piece;  ///< entries of a piece of a longer row, at most; at most 32
@@ -17,11 +17,12 @@ struct piece_limits {
   /// square of its length.
   std::int64_t longest;
 
-  /// Returns the number of pieces of a row of `length` entries, `below` of which have steps. Piece p begins
-  /// at slot begin(p, ...).
+  /// Returns the number of pieces of a row; 1 if the row is not cut. `length`: its entries; `below`: those
+  /// below the diagonal, which have steps.
   [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t pieces_of(std::int64_t length, std::int64_t below) const {
     return length <= whole || length > longest || below == 0 ? 1 : simt::ceil_div(length, piece);
   }
+  /// Returns the slot in its row where piece `p` begins.
   SPTRSV_HOST_DEVICE static std::int64_t begin(std::int64_t p, std::int64_t length, std::int64_t pieces) {
     return p * length / pieces;
   }
@@ -48,7 +49,7 @@ struct piece_step {
   std::uint32_t slots;  ///< entries of the piece that change, one bit for each
 };
 
-/// What the analysis counts, in device memory.
+/// The totals that the kernels of the analysis count. They are in device memory.
 struct operand_totals {
   std::int64_t longest_row;    ///< entries
   std::int64_t longest_whole;  ///< of the rows that are not cut, if rows are cut

@@ -2,52 +2,12 @@
 // A row of an incomplete factorisation that fits the registers of its lanes.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "sptrsv/detail/incomplete/operand_batches.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
-
-/// Publishes what is left of a row, or of a piece of one, after its last step: for LU all entries, for
-/// Cholesky the pivot, and the other entries unless they have been `PublishedEarly`. A lane has the value of
-/// one entry. `at`: where the row, or the piece, stands; `half`: number of the factorisation mod 2.
-template <method Method, bool PublishedEarly, class Scalar, class Index, class Offset, class Context>
-SPTRSV_DEVICE void publish_lane(Context& ctx, const factor_params<Scalar, Index, Offset>& p,
-                                const row_place<Scalar, Index, Offset>& at, std::uint32_t half, int lane,
-                                bool has_entry, Offset target, Scalar entry, real_t<Scalar> square_sum) {
-  using flag = value_flag<Scalar>;
-  const bool is_pivot = has_entry && lane == at.below;
-  lane_findings found;
-  // All lanes compute a pivot, so that no branch stands before the publication; those without one take 1.
-  Scalar value = boosted_pivot<Method>(p.rule, is_pivot ? entry : pivot_divisor<Scalar>::one(),
-                                       is_pivot ? square_sum : real_t<Scalar>{}, found.boosted);
-  found.boosted = found.boosted && is_pivot;
-  if constexpr (Method == method::lu) {
-    value = is_pivot ? value : entry;
-    if (has_entry) {
-      flag::publish(ctx, flag::address(p.factors, target), value);
-    }
-  } else {
-    const real_t<Scalar> square = real_part(value);
-    const real_t<Scalar> reciprocal = reciprocal_root(square);
-    value = entry;
-    if (is_pivot) {  // other rows wait for the reciprocal
-      flag::publish(ctx, flag::address(p.reciprocals, at.solve_index), from_real<Scalar>(reciprocal));
-    } else if (has_entry && !PublishedEarly) {
-      flag::publish(ctx, flag::address(p.factors, target), value);
-    }
-    if (is_pivot) {
-      value = from_real<Scalar>(std::sqrt(square));
-      flag::publish(ctx, flag::address(p.factors, target), value);
-    }
-  }
-  if (has_entry) {
-    found.add(value, is_pivot);
-    found.record(ctx, p, at.solve_index, half);
-  }
-}
 
 /// A row with at most `Lanes` entries. Lane s holds the value of slot s. What a step needs of the row, and
 /// where, is known before its operands are.

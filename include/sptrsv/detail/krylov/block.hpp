@@ -58,7 +58,7 @@ struct progress {
   Wide omega;
 };
 
-/// What the launches of a method have in common.
+/// The arrays of a method, which all its kernels get.
 template <class Wide>
 struct method_data {
   progress<Wide>* state;
@@ -118,7 +118,8 @@ struct block_thread {
     return shared.stop != 0;
   }
 
-  /// Publishes the block's parts of the first `count` sums, at most eight, of which each thread has summands.
+  /// Adds the summands of the threads of the block, and stores the block's part of each of the first `count`
+  /// sums. `summands`: of this thread, one for each sum; at most eight.
   SPTRSV_ANY_CONTEXT
   template <std::size_t Count>
   SPTRSV_HOST_DEVICE void publish(std::int64_t slot, const Wide (&summands)[Count], int count) {

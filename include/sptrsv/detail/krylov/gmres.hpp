@@ -115,7 +115,7 @@ struct gmres_step {
     const double before = real_part(thread.shared.totals[0]);
     thread.add_parts(slot::basis + restart + 2 + j + 1, 1, ctx.grid_blocks());
     const double square = real_part(thread.shared.totals[0]) - removed;
-    // What is left of a vector in the span of the basis is rounding error, and no direction.
+    // If the vector is in the span of the basis, the rest is rounding error: it gives no new direction.
     const bool is_in_span = square <= 256 * precision * precision * before;
     const double norm = is_in_span ? 0 : std::sqrt(square);
     const wide factor = from_real<wide>(is_in_span ? 0 : 1 / norm);

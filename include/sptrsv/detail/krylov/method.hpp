@@ -60,7 +60,7 @@ void repeat_iteration(iteration_graph<Executor>&, const method_data<Wide>& data,
   } while (download_value(&data.state->stop, Executor(stream)) == 0);
 }
 
-/// Whether an operator has apply(x, y, stream); otherwise it is called itself.
+/// Tells whether an operator has the function apply(x, y, stream). An operator without it is a callable.
 template <class Operator, class Value, class Stream, class = void>
 inline constexpr bool has_apply = false;
 template <class Operator, class Value, class Stream>

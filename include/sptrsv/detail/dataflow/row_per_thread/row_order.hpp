@@ -34,7 +34,8 @@ struct row_order {
   device_levels<Index> levels;  ///< with solve indices; empty: the order of substitution
   buffer<Index> gates;          ///< by slice; empty if there are none
   buffer<Offset> slices;        ///< by slice: its first slot; then the number of all slots
-  /// As many slots as that, or more if rows are stored runs; -1: the host does not know it yet.
+  /// Slots that the host allocates: the number of all slots, or an upper bound of it if the rows are stored
+  /// runs; -1: the host does not know the number yet.
   std::int64_t slots = -1;
 
   [[nodiscard]] packing_order<Index> packing() const {
