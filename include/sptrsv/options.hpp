@@ -90,9 +90,9 @@ struct kernel_info {
   critical_path path{};                 ///< of a solve by supernodal
 };
 
-/// The time that the cost model predicts for a solve by one of several candidates.
+/// The time that a cost model predicts for a solve by one of several paths.
 struct predicted_time {
-  std::string name;        ///< name of the policy or path
+  std::string name;        ///< name of the path
   double nanoseconds = 0;  ///< predicted time of one solve in nanoseconds
 };
 
@@ -102,7 +102,7 @@ struct solver_info {
   std::string device;  ///< name of the device
   std::string chosen;  ///< name of the policy that policy::automatic chose; empty with other policies
   std::string path;    ///< name of the path that solves the system; empty if the policy has no paths
-  /// The candidates among which the cost model chose, policies before paths; empty if there was no choice.
+  /// The paths among which a cost model chose; empty if there was no choice.
   std::vector<predicted_time> predictions;
   /// The choice of policy and path in words, with its reasons; empty if there was no choice.
   std::string plan;

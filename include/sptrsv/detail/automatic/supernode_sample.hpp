@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the profile of a system, on the device or on the host. On the device it recognises complete
-// factors, and estimates the width of their supernodes, by a sample of the pattern.
+// Recognises complete factors, and estimates the width of their supernodes, by a sample of the pattern.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
-#include "sptrsv/cost_model.hpp"
-#include "sptrsv/detail/analysis/device_columns.hpp"
-#include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/host/executor.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::automatic {
 
@@ -105,7 +97,9 @@ struct sample_entry {
 
 /// Estimates from a sample of a complete factor; all are 0 if the pattern is not a complete factor.
 struct supernode_sample {
-  double columns = 0;  ///< system_profile::supernode_columns
+  /// How many columns of the same supernode follow the column of an entry, on average over the entries, each
+  /// count rounded down to a power of two, at most 256.
+  double columns = 0;
   double leaves = 0;  ///< share of the entries without a run: about the share of columns that end a supernode
 };
 
@@ -127,7 +121,7 @@ inline supernode_sample evaluate(const std::vector<entry_sample>& samples, std::
   return weights > 0 ? supernode_sample{runs / weights, without / drawn} : supernode_sample{};
 }
 
-/// Samples the pattern. Synchronises.
+/// Samples the pattern, whose stored rows (columns) must ascend. Synchronises.
 template <class Index, class Offset, class Executor>
 supernode_sample sample_supernodes(const pattern_view<Index, Offset>& a, const triangle_form& form,
                                    const Executor& on, memory_resource& resource) {
@@ -140,67 +134,23 @@ supernode_sample sample_supernodes(const pattern_view<Index, Offset>& a, const t
   return by_columns.columns >= by_rows.columns ? by_columns : by_rows;
 }
 
-/// Sets entries, levels, and the longest row and column. Throws the errors that the candidates' analyses
-/// would throw for this pattern. Synchronises.
+/// Returns whether the pattern is that of a complete factor with wide supernodes. A tree without leaves is
+/// one path, on which nothing hides the hand-offs from supernode to supernode: it needs wider ones, unless
+/// they are few. Patterns with short rows are not sampled. Synchronises.
 template <class Index, class Offset, class Executor>
-void add_lengths_and_levels(system_profile& to, const pattern_view<Index, Offset>& a,
-                            const triangle_form& form, const Executor& on, memory_resource& resource) {
-  if constexpr (std::is_same_v<Executor, host_executor>) {
-    validate_on_host(a, form);
-    const host_triangle<Index, Offset> triangle = build_on_host(a, form);
-    to.entries = static_cast<std::int64_t>(triangle.columns.size()) + a.size;
-    to.longest_row = triangle.longest_row();
-    to.levels = levels_on_host<Index>(triangle.row_offsets, triangle.columns).count();
-    to.longest_column = triangle.longest_column();
-  } else {
-    const device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
-    to.entries = triangle.entries() + a.size;
-    to.longest_row = triangle.longest_row;
-    if (a.size > 0) {
-      to.levels = levels_of_rows(triangle, on, resource).count;
-      to.longest_column =
-          count_in_degrees<Index, Offset>(a.size, nullptr, triangle.columns, 0, on, resource).longest;
-    }
-  }
-}
-
-/// Adds what a sample tells of a complete factor with wide supernodes: their width, and an estimate of the
-/// levels. The columns on the longest path of the tree are nearly dense among themselves and hold many of the
-/// entries, so the path has about sqrt(entries) columns. A tree without leaves is one path.
-template <class Index, class Offset, class Executor>
-void add_supernodes(system_profile& to, const pattern_view<Index, Offset>& a, const triangle_form& form,
-                    const Executor& on, memory_resource& resource) {
+bool has_wide_supernodes(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
+                         memory_resource& resource) {
   constexpr std::int64_t min_row_entries = 16;
-  constexpr double wide = 16;
   constexpr double few_leaves = 0.002;
+  constexpr double wide = 16;
+  constexpr double wide_in_path = 48;
+  constexpr double few_supernodes = 8;
   if (a.size == 0 || a.entries < min_row_entries * a.size) {
-    return;
+    return false;
   }
   const supernode_sample found = sample_supernodes(a, form, on, resource);
-  if (found.columns >= wide) {
-    to.supernode_columns = found.columns;
-    to.levels = found.leaves < few_leaves
-                    ? a.size
-                    : std::min(a.size, static_cast<std::int64_t>(std::sqrt(static_cast<double>(a.entries))));
-  }
-}
-
-/// Returns what is known of a system without an analysis: the entries are those of the stored matrix, there
-/// are no longest row and column, and no levels unless it is a complete factor with wide supernodes.
-template <class Scalar, class Index, class Offset, class Executor>
-system_profile quick_profile(const pattern_view<Index, Offset>& a, const triangle_form& form,
-                             std::int64_t max_rhs, const Executor& on, memory_resource& resource) {
-  system_profile profile;
-  profile.rows = a.size;
-  profile.entries = a.entries;
-  profile.rhs = max_rhs;
-  profile.value_bytes = sizeof(Scalar);
-  profile.index_bytes = sizeof(Index);
-  profile.offset_bytes = sizeof(Offset);
-  if constexpr (!std::is_same_v<Executor, host_executor>) {
-    add_supernodes(profile, a, form, on, resource);
-  }
-  return profile;
+  const double few = static_cast<double>(a.size) / few_supernodes;
+  return found.columns >= (found.leaves < few_leaves ? std::clamp(few, wide, wide_in_path) : wide);
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::automatic
