@@ -59,17 +59,6 @@ using factors_status = solve_status;  ///< what factors and sweeps met
 using batch_status = solve_status;    ///< what the solve of a batch met
 using factor_status = solve_status;   ///< what an incomplete factorisation met
 
-/// The longest chain of supernodes in a solve by supernodal: each supernode of the chain needs the one
-/// before.
-struct critical_path {
-  std::int64_t supernodes = 0;  ///< supernodes on the chain; 0: the pattern has no tree of supernodes
-  std::int64_t bytes = 0;       ///< bytes of their panels
-  std::int64_t hops = 0;        ///< hand-offs between them
-  /// Predicted time of a solve with one right-hand side, the chain and what runs with it, by constants
-  /// measured on one GPU, in nanoseconds.
-  double nanoseconds = 0;
-};
-
 /// A kernel that a solve runs. Numbers that a kernel does not have are 0.
 struct kernel_info {
   std::string text;                   ///< the kernel and its numbers in words
@@ -87,7 +76,6 @@ struct kernel_info {
   std::int64_t tile_rows = 0;           ///< rows that are solved together
   std::int64_t x_ring_size = 0;         ///< components of x in the ring buffer in shared memory
   std::int64_t rhs_together = 1;        ///< right-hand sides that are solved together
-  critical_path path{};                 ///< of a solve by supernodal
 };
 
 /// The time that a cost model predicts for a solve by one of several paths.

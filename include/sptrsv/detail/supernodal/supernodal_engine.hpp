@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "sptrsv/detail/supernodal/critical_path.hpp"
 #include "sptrsv/detail/supernodal/factor.hpp"
 #include "sptrsv/detail/supernodal/pack/solve_storage.hpp"
 #include "sptrsv/detail/supernodal/solve/sources.hpp"
@@ -152,8 +151,6 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     kernel.waiting_launches = 1;
     kernel.levels = plan_.levels;
     kernel.partitions = supernodes;
-    kernel.path =
-        supernodal::find_critical_path(factor_->tree(), backward_, factor_->entries(), sizeof(Scalar));
     info.kernels = {std::move(kernel)};
     info.solver_bytes = factor_->bytes() + plan_.bytes();
   }
