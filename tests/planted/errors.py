@@ -1857,7 +1857,7 @@ ERRORS = (
         "a partial sum is lost",
         "bounds",
         "distributed",
-        Edit(DISTRIBUTED + "parameters.hpp", "list.add(ctx, *this, half, rhs, v)", "v"),
+        Edit(DISTRIBUTED + "parameters.hpp", "list.add(from, list.try_load(from), v)", "v"),
     ),
     error(
         "a sum is sent before all contributions are added",

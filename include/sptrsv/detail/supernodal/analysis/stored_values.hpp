@@ -98,15 +98,6 @@ struct stored_panels {
   SPTRSV_DEVICE Scalar scaled(Context& ctx, Scalar v, std::int64_t column) const {
     return diagonal == nullptr || v == Scalar{} ? v : divide(v, ctx.load_constant(diagonal + column));
   }
-
-  /// Returns whether row `row` of a panel depends on its column `column` < row by structure.
-  template <class Context>
-  SPTRSV_DEVICE bool depends(Context& ctx, const supernode& node, std::int64_t row,
-                             std::int64_t column) const {
-    return row >= node.range_columns ||
-           column >= static_cast<std::int64_t>(ctx.load_constant(of.first_descendant + node.first + row)) -
-                         node.first;
-  }
 };
 
 /// A column of a panel in the stored matrix.

@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/detail/supernodal/pack/pack_contributions.hpp"
 #include "sptrsv/detail/supernodal/pack/pack_panel.hpp"
 #include "sptrsv/detail/supernodal/pack/pack_product.hpp"
+#include "sptrsv/detail/supernodal/solve/contributions.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
@@ -56,7 +56,7 @@ struct pack_forward_agent {
  private:
   using pair = rhs_pair<Scalar>;
   using flag = value_flag<pair>;
-  using contribution_list = pack_contributions<Scalar, Index, Offset>;
+  using contribution_list = contributions<pair, Offset>;
 
   /// Computes g of columns of a supernode for the right-hand sides of the lane, and calls use(column, g).
   /// `list`: the contributions that the lane has found. The lanes of the warp call it together.

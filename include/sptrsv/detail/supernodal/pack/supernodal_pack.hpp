@@ -100,6 +100,31 @@ struct lane_rhs {
   }
 };
 
+/// Rows or columns that a warp takes at once, in up to 4 batches of 8: lane l serves number l / 4 of each
+/// batch, for its pair, and finds the contributions to number l % 8 of batch l / 8.
+struct warp_batches {
+  static constexpr int capacity = 4;
+  std::int64_t first;  ///< of the first batch
+  std::int64_t step;   ///< from batch to batch
+  std::int64_t end;    ///< numbers from here on do not exist
+
+  /// Returns whether batch `u` has any; the same in all lanes.
+  [[nodiscard]] SPTRSV_DEVICE bool has_batch(int u) const { return first + u * step < end; }
+  /// Returns what a lane serves in batch `u`.
+  [[nodiscard]] SPTRSV_DEVICE std::int64_t served(int u, int lane) const {
+    return first + u * step + lane / pack_pairs;
+  }
+  /// Returns for what a lane finds the contributions.
+  [[nodiscard]] SPTRSV_DEVICE std::int64_t found(int lane) const {
+    return first + lane / octet_rows * step + lane % octet_rows;
+  }
+  /// Returns the lane that has found the contributions to what `lane` serves.
+  [[nodiscard]] SPTRSV_DEVICE static int finder(int u, int lane) {
+    return u * octet_rows + lane / pack_pairs;
+  }
+};
+static_assert(warp_batches::capacity * octet_rows == 32, "a lane finds the contributions to one number");
+
 /// The packs that a block solves. The blocks of a task share the packs round-robin.
 struct pack_range {
   std::int64_t first;

@@ -188,10 +188,10 @@ struct narrow_agent {
       if (j >= k || j > last) {
         continue;
       }
-      const bool is_entry = from.depends(ctx, node, row, j);
+      const bool is_entry = from.of.depends(ctx, node, row, j);
       SPTRSV_UNROLL
       for (int l = j + 1; l < max_columns; ++l) {
-        if (l <= last && from.depends(ctx, node, l, j)) {
+        if (l <= last && from.of.depends(ctx, node, l, j)) {
           w[j] = w[j] - w[l] * n[l][j];
         }
       }

@@ -128,7 +128,7 @@ class panel_tiles {
     }
   }
 
-  [[nodiscard]] SPTRSV_DEVICE bool depends(int i, int j) { return from_.depends(ctx_, node_, i, j); }
+  [[nodiscard]] SPTRSV_DEVICE bool depends(int i, int j) { return from_.of.depends(ctx_, node_, i, j); }
 
  private:
   /// The elements of a tile that a thread loads before it uses the first of them.
