@@ -1287,7 +1287,7 @@ ERRORS = (
         "supernodal, packs, takes tasks by block and not by ticket",
         "ticket",
         "supernodal",
-        Edit(SN + "pack/supernodal_pack.hpp", "p.tasks + block / p.sharers", "p.tasks + ctx.block_rank() / p.sharers"),
+        Edit(SN + "pack/pack_panel.hpp", "p.tasks + block / p.sharers", "p.tasks + ctx.block_rank() / p.sharers"),
     ),
     error(
         "packs of supernodes do not reset their contributions",
@@ -1353,13 +1353,13 @@ ERRORS = (
         "all blocks of a task solve the same packs of supernodes",
         "state",
         "supernodal_factors",
-        Edit(SN + "pack/supernodal_pack.hpp", "block % p.sharers", "0"),
+        Edit(SN + "pack/pack_panel.hpp", "block % p.sharers", "0"),
     ),
     error(
         "packs of supernodes do not find out which solves came before",
         "state",
         "supernodal_factors",
-        Edit(SN + "pack/supernodal_pack.hpp", "ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));", ""),
+        Edit(SN + "pack/pack_panel.hpp", "ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));", ""),
     ),
     # Incomplete factorisations
     error(

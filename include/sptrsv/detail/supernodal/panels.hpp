@@ -50,7 +50,6 @@ struct supernode {
   /// solve_params.
   std::int64_t sums;
 
-  /// Returns the number of rows of the panel.
   [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t height() const { return columns + rows; }
 };
 
@@ -78,7 +77,6 @@ struct supernodes {
     found.range_columns = ctx.load_constant(range_end + s) - found.first;
     return found;
   }
-  /// Returns the number of the supernode of a column.
   template <class Context>
   SPTRSV_DEVICE std::int64_t of_column(Context& ctx, std::int64_t column) const {
     return triangle_kernels::major_of(ctx, first, count, column);
@@ -116,7 +114,6 @@ struct row_masks {
   static SPTRSV_HOST_DEVICE constexpr std::int64_t word_index(std::int64_t mask, std::int64_t w) {
     return mask + w + w / 8;
   }
-  /// Returns word `w` of the mask that begins at `mask`.
   template <class Context>
   SPTRSV_DEVICE std::uint32_t word(Context& ctx, std::int64_t mask, std::int64_t w) const {
     return ctx.load_constant(words + word_index(mask, w));

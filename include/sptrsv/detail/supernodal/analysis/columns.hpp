@@ -26,7 +26,6 @@ struct column_view {
   int step;   ///< distance of the entries of a column: 1 or -1
   Index top;  ///< an index i stands for row top - i; -1: for row i
 
-  /// Returns where the first entry of a column stands.
   template <class Context>
   SPTRSV_DEVICE std::int64_t begin(Context& ctx, std::int64_t column) const {
     return ctx.load_constant(first + column);

@@ -15,7 +15,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// The supernodes of a plan on the device.
 template <class Index>
 struct device_tree : device_arrays {
   supernodes<Index> of{};             ///< without lists of rows, and without what is known of columns

@@ -166,7 +166,6 @@ struct write_ranges {
   }
 };
 
-/// The merged supernodes of a plan.
 template <class Index>
 struct device_merge {
   buffer<merged_columns<Index>> ranges;

@@ -11,7 +11,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// The bounds of a supernode and of its panel.
 struct panel_bounds {
   std::int64_t first;
   std::int64_t end;  ///< of its columns

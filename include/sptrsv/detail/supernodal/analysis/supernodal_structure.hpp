@@ -112,7 +112,6 @@ struct write_masks {
   }
 
  private:
-  /// Writes the mask for one supernode.
   template <class Context, class Warp>
   SPTRSV_DEVICE void write(Context& ctx, const Warp& warp, const column_rows& rows, const supernode& node,
                            std::int64_t mask) const {
@@ -165,7 +164,6 @@ struct write_masks {
   }
 };
 
-/// Owns the supernodes of a plan and their masks.
 template <class Index>
 struct device_structure : device_tree<Index> {
   using device_tree<Index>::of;

@@ -197,19 +197,6 @@ struct device_fundamental {
   }
 };
 
-/// Returns how many fundamental supernodes of the columns `c` begin before each column and before the end.
-template <class Index, class Offset, class Executor>
-buffer<Index> count_begun(const column_view<Index, Offset>& c, const Executor& on,
-                          memory_resource& resource) {
-  auto begun = make_buffer<Index>(c.size + 1, on, resource);
-  const auto children = make_zeros<Index>(c.size, on, resource);
-  simt::for_each(on, c.size, count_children<Index, Offset>{c, children.data()});
-  simt::for_each_by_tile<lanes_per_list>(on, c.size + 1,
-                                         mark_fundamental<Index, Offset>{c, children.data(), begun.data()});
-  on.exclusive_scan(begun.data(), begun.data(), c.size + 1, resource);
-  return begun;
-}
-
 /// Finds the fundamental supernodes of the columns of C, and what is not known of the longest row and column;
 /// tells the columns. Synchronises.
 template <class Index, class Offset, class Executor>
@@ -220,7 +207,12 @@ device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& column
   device_fundamental<Index> f;
   f.begun = columns.take_begun();
   if (f.begun.data() == nullptr) {
-    f.begun = count_begun(c, on, resource);
+    f.begun = make_buffer<Index>(c.size + 1, on, resource);
+    const auto children = make_zeros<Index>(c.size, on, resource);
+    simt::for_each(on, c.size, count_children<Index, Offset>{c, children.data()});
+    simt::for_each_by_tile<lanes_per_list>(
+        on, c.size + 1, mark_fundamental<Index, Offset>{c, children.data(), f.begun.data()});
+    on.exclusive_scan(f.begun.data(), f.begun.data(), c.size + 1, resource);
   }
   f.count = download_value(f.begun.data() + c.size, on);
   f.first = make_buffer<Index>(f.count + 1, on, resource);

@@ -41,7 +41,6 @@ struct merge_limits {
   }
 };
 
-/// The columns that are merged into one supernode.
 template <class Index>
 struct merged_columns {
   Index first;          ///< first column
@@ -50,14 +49,12 @@ struct merged_columns {
   Index parent_column;  ///< this row, as a column; -1: none
 };
 
-/// The supernodes after merging.
 template <class Index>
 struct merged_supernodes {
   std::vector<merged_columns<Index>> ranges;  ///< ascending
   std::vector<Index> first_descendant;        ///< by fundamental supernode: see supernodes::first_descendant
 };
 
-/// Returns whether `ancestor` is `node` or an ancestor of it.
 inline bool is_ancestor(const fundamental_supernodes& f, std::int64_t ancestor, std::int64_t node) {
   while (node >= 0 && node < ancestor) {
     node = f.parent[at(node)];
@@ -184,7 +181,6 @@ struct cut_supernode {
   Index parent;     ///< see supernode_tree
 };
 
-/// Returns the tree of supernodes of `size` columns.
 template <class Index>
 supernode_tree<Index> tree_of(const std::vector<cut_supernode<Index>>& made, std::int64_t size,
                               bool is_nested) {

@@ -9,7 +9,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// Owns the arrays of the forests.
 template <class Index, class Offset>
 struct forest_lists : device_arrays {
   forests_view<Offset> view{};

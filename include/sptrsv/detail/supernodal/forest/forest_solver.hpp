@@ -93,7 +93,6 @@ struct forward_forest {
     }
   }
 
-  /// Returns the share of a lane in a product.
   SPTRSV_DEVICE Scalar multiply(const forest_product& product, int lane, int lanes) const {
     const int count = product.count & forest_product::count_mask;
     const Scalar* const entries = at.panels + product.entry;
@@ -155,7 +154,6 @@ struct backward_forest {
   }
 
  private:
-  /// A column with its supernode.
   struct column {
     int number;
     forest_node of;

@@ -68,7 +68,6 @@ struct alignas(16) forest_node {
   std::uint16_t unused[2];
 };
 
-/// The forests as kernels see them.
 template <class Offset>
 struct forests_view {
   forest* forests;
@@ -130,7 +129,6 @@ struct forest_place {
   std::int32_t outside = 0;
 };
 
-/// The forests of a plan on the host.
 struct forest_list {
   std::vector<forest> forests;       ///< ascending
   std::vector<forest_place> places;  ///< by supernode
@@ -233,7 +231,6 @@ class forest_finder {
   [[nodiscard]] bool is_subtree(std::int64_t s) const {
     return apart_[at(s)] == 0 && subtree_size_[at(s)] == s - subtree_begin_[at(s)] + 1;
   }
-  /// Returns whether the supernodes [first, last] fit shared memory.
   [[nodiscard]] bool fits(std::int64_t first, std::int64_t last, std::int64_t outside) const {
     constexpr std::int64_t most = forest_space::max_count;
     const std::int64_t m = tree_.columns(first, last);

@@ -175,7 +175,6 @@ struct forest_list_agent {
             static_cast<std::uint16_t>(node.panel - f.panels + panel_row(panel_row_number, node.columns)),
             static_cast<std::uint16_t>(node.first - f.first), static_cast<std::uint16_t>(count)};
   }
-  /// Backward: returns a supernode.
   SPTRSV_DEVICE static forest_node node_of(const forest& f, const supernode& node) {
     return {static_cast<std::uint16_t>(node.first - f.first),
             static_cast<std::uint16_t>(node.columns),

@@ -46,7 +46,6 @@ class solve_storage {
     }
   }
 
-  /// Returns the buffers of solves in one sweep.
   [[nodiscard]] double_buffer<Scalar> sweep() const { return sweep_.buffers(); }
   /// Sets the memory of solves in packs in the parameters of a solve.
   template <class Index, class Offset>

@@ -81,7 +81,6 @@ struct lane_rhs {
   [[nodiscard]] SPTRSV_DEVICE reading try_load(std::int64_t index) const {
     return count > 0 ? flag::try_load(ctx, component(index)) : flag::zero();
   }
-  /// Waits for a value that another block hands over.
   SPTRSV_DEVICE pair_type wait(std::int64_t index, const reading& seen) const {
     // One loop for both words: the kernels wait in many places, and their code should stay small.
     const auto* const at = component(index);
@@ -92,7 +91,6 @@ struct lane_rhs {
     }
     return found.value();
   }
-  /// Hands a value over.
   SPTRSV_DEVICE void publish(std::int64_t index, const pair_type& v) const {
     if (count > 0) {
       flag::publish(ctx, component(index), v);
@@ -178,29 +176,5 @@ struct pack_shared {
   task work;
   array_of<supernode, Warps> small;  ///< by warp, for a task of kind `warps`
 };
-
-/// Prepares the arrivals, draws a ticket for the block, and loads its task. All threads of the block call it.
-template <class Context, int Warps, class Scalar, class Index, class Offset>
-SPTRSV_DEVICE void start_pack_block(Context& ctx, pack_shared<Warps>& shared,
-                                    const pack_params<Scalar, Index, Offset>& p) {
-  begin_arrivals(ctx, shared.arrivals);
-  start_block(ctx, shared.start, p.packs.state, pack_count(p.x.columns));
-  if (shared.start.block == 0 && ctx.thread_rank() == 0) {
-    ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));
-  }
-  const auto warp = ctx.template group<32>();
-  const auto block = static_cast<std::uint32_t>(shared.start.block);
-  const task work = ctx.load_constant(p.tasks + block / p.sharers);
-  if (warp.rank() == 0) {
-    if (warp.index() == 0) {
-      shared.work = work;
-      shared.sharer = block % p.sharers;
-    }
-    if (work.kind == task_kind::warps && work.begin + warp.index() < work.end) {
-      shared.small[warp.index()] = ctx.load_constant(p.small + work.begin + warp.index());
-    }
-  }
-  ctx.barrier();
-}
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

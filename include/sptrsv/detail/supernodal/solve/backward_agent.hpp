@@ -8,8 +8,8 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/forest/forest_solver.hpp"
-#include "sptrsv/detail/supernodal/solve/backward_product.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
+#include "sptrsv/detail/supernodal/solve/sweep_products.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 

@@ -9,8 +9,8 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/forest/forest_solver.hpp"
 #include "sptrsv/detail/supernodal/solve/contributions.hpp"
-#include "sptrsv/detail/supernodal/solve/forward_product.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
+#include "sptrsv/detail/supernodal/solve/sweep_products.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 

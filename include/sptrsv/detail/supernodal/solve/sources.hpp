@@ -133,7 +133,6 @@ struct name_sources {
   }
 };
 
-/// Owns the lists of contributions of all sums.
 template <class Offset>
 struct contribution_lists {
   buffer<named_sources<Offset>> named;  ///< by sum

@@ -25,7 +25,6 @@ class supernode_team {
   SPTRSV_DEVICE explicit supernode_team(Context& ctx) : ctx_(ctx), warp_(ctx.template group<32>()) {}
 
   [[nodiscard]] SPTRSV_DEVICE int rank() const { return size == 32 ? warp_.rank() : ctx_.thread_rank(); }
-  /// Returns the warp of the thread.
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
   /// Waits for all threads of the team, and orders memory among them.
   SPTRSV_DEVICE void sync() {
@@ -67,11 +66,9 @@ struct panel_space {
     return {static_cast<int>(std::min<std::int64_t>(available, Tuning::tile_bytes) / (16 * warps) * 16)};
   }
   [[nodiscard]] int bytes() const { return warps * warp_bytes; }
-  /// Returns the largest number of entries for a block.
   [[nodiscard]] std::int64_t block_entries() const {
     return (bytes() - slack) / static_cast<int>(sizeof(Scalar));
   }
-  /// Returns the largest number of entries for a warp.
   [[nodiscard]] std::int64_t warp_entries() const {
     return (warp_bytes - slack) / static_cast<int>(sizeof(Scalar));
   }
@@ -187,7 +184,6 @@ struct solve_params {
     const auto* const at = buffers.component(half, rhs, index);
     return flag::wait(ctx, at, flag::try_load(ctx, at));
   }
-  /// Hands a value over.
   template <class Context>
   SPTRSV_DEVICE void publish(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index,
                              Scalar v) const {
@@ -216,7 +212,6 @@ struct solve_params {
       return v;
     }
   }
-  /// Returns the row of b and x for a column of C.
   [[nodiscard]] SPTRSV_DEVICE std::int64_t row_of(std::int64_t column) const {
     return mirrored ? size - 1 - column : column;
   }

@@ -143,7 +143,6 @@ struct narrow_agent {
     }
   }
 
-  /// Stores the rows of N, and zeros behind them.
   template <class Warp>
   SPTRSV_DEVICE static void store_block(const Warp& warp, row_entries w, bool in_block, block n) {
     if (warp.rank() < max_columns) {

@@ -110,7 +110,6 @@ class panel_tiles {
     });
   }
 
-  /// Stores a tile of V.
   template <int Columns, class Tile>
   SPTRSV_DEVICE void store_inverse(const Tile& from, int row, int first) {
     for (int e = ctx_.thread_rank(); e < length_of<Tile> * Columns; e += Threads) {

@@ -110,7 +110,6 @@ class panel_values {
     return first < columns_ ? first : -1;
   }
 
-  /// Returns the norms of all supernodes. Synchronises.
   [[nodiscard]] std::vector<block_norms<real>> norms(const Executor& on) const {
     return download_array(norms_, on);
   }
