@@ -1109,7 +1109,7 @@ ERRORS = (
         "address",
         "supernodal supernodal_factors",
         Edit(
-            SN + "solve/sources.hpp",
+            SN + "solve/tasks.hpp",
             "panel_row = target.columns + found;",
             "panel_row = target.columns;",
         ),
@@ -1118,13 +1118,13 @@ ERRORS = (
         "a sum is numbered without those that a forest before has no need of",
         "address",
         "supernodal supernodal_factors",
-        Edit(SN + "solve/sources.hpp", "f.items + f.columns + f.rows", "f.items"),
+        Edit(SN + "solve/tasks.hpp", "f.items + f.columns + f.rows", "f.items"),
     ),
     error(
         "contributions after a forest are numbered with those inside it",
         "address",
         "supernodal supernodal_factors",
-        Edit(SN + "solve/sources.hpp", "f.rows_begin + f.rows + t - f.outside_count", "f.rows_begin + t"),
+        Edit(SN + "solve/tasks.hpp", "f.rows_begin + f.rows + t - f.outside_count", "f.rows_begin + t"),
     ),
     error(
         "zeros by structure take part where values are not finite",

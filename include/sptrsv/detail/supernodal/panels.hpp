@@ -46,8 +46,7 @@ struct supernode {
   /// The first rows of the panel are columns of the merged range that the supernode was cut from: its own
   /// columns, and those of the supernodes after it. Their number.
   std::int64_t range_columns;
-  /// Forward, in tasks: the number of the sum of its first column. Each row of its panel has a sum; see
-  /// solve_params.
+  /// Forward, in tasks: number of the sum of its first column. Each row of its panel has a sum.
   std::int64_t sums;
 
   [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t height() const { return columns + rows; }

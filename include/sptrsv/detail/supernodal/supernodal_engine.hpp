@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "sptrsv/detail/supernodal/factor.hpp"
-#include "sptrsv/detail/supernodal/pack/solve_storage.hpp"
-#include "sptrsv/detail/supernodal/solve/sources.hpp"
+#include "sptrsv/detail/supernodal/pack/supernodal_pack.hpp"
+#include "sptrsv/detail/supernodal/solve/tasks.hpp"
 #include "sptrsv/detail/supernodal/supernodal_plan.hpp"
 #include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/solver.hpp"
@@ -38,8 +38,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
  public:
   using workspace = supernodal::solve_storage<Scalar>;
 
-  /// Plans by the values, which are those of the first update_values(). `a`: a valued pattern or valued
-  /// panels.
+  /// Plans by the values, which are those of the first update_values(). `a`: valued pattern or panels.
   template <class Pattern>
   engine(const policy::basic_supernodal<Tuning>& policy, const Pattern& a, const triangle_form& form,
          std::int64_t max_rhs, const Executor& on, memory_resource& resource)
@@ -53,8 +52,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
                          });
   }
 
-  /// Solves the transposed system, with op::conj_transpose the conjugate-transposed one, of `other`, whose
-  /// factor it shares.
+  /// Solves the (conjugate-)transposed system of `other`, whose factor it shares.
   engine(const engine& other, op operation, const Executor& on, memory_resource& resource)
       : engine(other.max_rhs_, on) {
     factor_ = other.factor_;

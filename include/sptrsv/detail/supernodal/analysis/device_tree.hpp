@@ -2,7 +2,6 @@
 // The supernodes of a plan, cut from the merged supernodes on the device; see cut() for the same on the host.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -129,8 +128,7 @@ struct write_pieces {
   }
 };
 
-/// Cuts merged supernodes of `size` columns into chains of supernodes of at most `max_width` columns.
-/// Synchronises.
+/// Cuts merged supernodes of `size` columns into chains of at most `max_width` columns. Synchronises.
 template <class Index, class Executor>
 device_tree<Index> cut_on_device(const buffer<merged_columns<Index>>& ranges, std::int64_t size,
                                  std::int64_t max_width, simt::scan_words& words, const Executor& on,

@@ -48,8 +48,7 @@ struct count_listed {
   }
 };
 
-/// Sums what count_listed has found of the rows before each row, in a scan. Runs once per row and once for
-/// the end.
+/// Sums what count_listed has found before each row, in a scan. Runs once per row and once for the end.
 template <class Offset>
 struct sum_listed {
   std::int64_t size;
@@ -115,8 +114,7 @@ struct write_listed {
   }
 };
 
-/// Writes the rows of the lists, and where each list begins. Runs once per element of a list and once for the
-/// end.
+/// Writes the rows of the lists, and where each begins. Runs once per element and once for the end.
 template <class Index, class Offset>
 struct find_lists {
   const std::uint64_t* keys;  ///< the row, and in the low bits the run; sorted by runs

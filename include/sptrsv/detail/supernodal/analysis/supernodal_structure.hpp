@@ -78,8 +78,7 @@ struct place_masks {
   }
 };
 
-/// Writes the masks of a fundamental supernode; see row_masks. Runs once per fundamental supernode, by a
-/// warp.
+/// Writes the masks, see row_masks. Runs once per fundamental supernode, by a warp.
 template <class Index, class Offset>
 struct write_masks {
   column_view<Index, Offset> c;

@@ -13,8 +13,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// Counts the children of each column in the tree: the parent of a column is its first row. Runs once per
-/// column.
+/// Counts the children of each column: its parent is its first row. Runs once per column.
 template <class Index, class Offset>
 struct count_children {
   column_view<Index, Offset> c;
@@ -73,8 +72,7 @@ struct fundamental_view {
   unsigned char* nested;  ///< by supernode
 };
 
-/// Writes what is known of each fundamental supernode from its first and its last column. Runs once per
-/// column and once for the end.
+/// Writes what the first and last columns of supernodes tell. Runs once per column and for the end.
 template <class Index, class Offset>
 struct describe_fundamental {
   column_view<Index, Offset> c;
@@ -103,8 +101,7 @@ struct describe_fundamental {
   }
 };
 
-/// Marks supernodes whose rows are columns of their parent or rows below it. Runs once per fundamental
-/// supernode.
+/// Marks supernodes whose rows their parent has, too. Runs once per fundamental supernode.
 template <class Index, class Offset>
 struct mark_nested {
   column_view<Index, Offset> c;
@@ -150,8 +147,7 @@ struct mark_nested {
   }
 };
 
-/// Counts the entries of the rows of C: those in the columns of one fundamental supernode. Runs once per
-/// fundamental supernode.
+/// Counts the entries of the rows of C. Runs once per fundamental supernode, for its columns.
 template <class Index, class Offset>
 struct count_row_entries {
   column_view<Index, Offset> c;

@@ -32,8 +32,7 @@ struct merge_limits {
   double max_narrow_padding;
   std::int64_t narrow_width;
 
-  /// Returns whether a panel of `columns` columns and `entries` entries may hold `in_pattern` entries of the
-  /// pattern.
+  /// Returns whether a panel of this size may hold only `in_pattern` entries of the pattern.
   [[nodiscard]] SPTRSV_HOST_DEVICE bool allow(std::int64_t entries, std::int64_t in_pattern,
                                               std::int64_t columns) const {
     return static_cast<double>(entries - in_pattern) <=

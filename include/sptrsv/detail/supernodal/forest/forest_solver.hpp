@@ -57,8 +57,7 @@ struct forward_forest {
   }
 
  private:
-  /// Calls finish(product, sum) in one lane for each row with products in a level. `product`: the last one of
-  /// the row.
+  /// Calls finish(last product, sum) in one lane for each row with products in a level.
   template <class Finish>
   SPTRSV_DEVICE void add_products(int level, const Finish& finish) const {
     const auto warp = ctx.template group<32>();
@@ -217,8 +216,7 @@ struct backward_forest {
   }
 };
 
-/// Solves forest `number`. `Direction`: forward_forest or backward_forest. The words at `arrival` are
-/// prepared.
+/// Solves forest `number`, by forward_forest or backward_forest. The words at `arrival` are prepared.
 template <class Direction, bool Backward, class Context, class Params>
 SPTRSV_DEVICE void solve_forest(Context& ctx, const Params& p, const block_start& start, std::int64_t number,
                                 std::uint64_t* arrival) {

@@ -124,8 +124,7 @@ struct forest_space {
 struct forest_place {
   std::int32_t level = -1;  ///< -1: it is in no forest
   std::int32_t root = -1;   ///< the root of its tree in the forest
-  /// Of a root: local number of the first row below it. Of a supernode in no forest: how many forests come
-  /// after it.
+  /// Of a root: local number of the first row below it. In no forest: how many forests come after it.
   std::int32_t outside = 0;
 };
 
@@ -145,8 +144,7 @@ struct forest_list {
   }
 };
 
-/// Chooses the forests: the largest subtrees that fit shared memory, neighbours together. A tree that is not
-/// nested has none.
+/// Chooses the forests of a nested tree: the largest subtrees that fit shared memory, neighbours together.
 template <class Index>
 class forest_finder {
  public:
@@ -186,8 +184,7 @@ class forest_finder {
     }
   }
 
-  /// Makes the forest that ends with supernode `last`. Returns the supernode before it, or before `last` if
-  /// its subtree does not fit.
+  /// Makes the forest that ends with supernode `last`, if it fits. Returns the supernode before it.
   std::int64_t take_forest(std::int64_t last) {
     std::int64_t first = last + 1;
     std::int64_t outside = 0;
@@ -226,8 +223,7 @@ class forest_finder {
     return first - 1;
   }
 
-  /// Returns whether the descendants of a supernode are those just before it, and a forest may contain them
-  /// all.
+  /// Returns whether its descendants are those just before it, and a forest may contain them all.
   [[nodiscard]] bool is_subtree(std::int64_t s) const {
     return apart_[at(s)] == 0 && subtree_size_[at(s)] == s - subtree_begin_[at(s)] + 1;
   }

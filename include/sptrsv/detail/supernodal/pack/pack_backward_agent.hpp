@@ -166,8 +166,7 @@ struct pack_backward_agent {
         [&](int t) { return rhs.component(index(t)); });
   }
 
-  /// The factors of columns of the panel, one of each octet, as multiply_octets takes them, for the rows from
-  /// `base` on.
+  /// The factors of multiply_octets: of columns of the panel, one of each octet, for rows from `base` on.
   struct column_factors {
     static constexpr int capacity = 4;  ///< octets of a warp: a team has a thread for each column
     const params& p;

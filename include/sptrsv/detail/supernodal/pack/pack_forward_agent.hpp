@@ -54,8 +54,7 @@ struct pack_forward_agent {
     }
   }
 
-  /// Solves for the rows [begin, end) of the panel. `polls_g`: other blocks hand g over. `warp_index`: number
-  /// of the warp in its team.
+  /// Solves for the rows [begin, end). `polls_g`: other blocks hand g over. `warp_index`: in its team.
   template <class Context, class Team>
   SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
                                   const params& p, const supernode& node, std::int64_t begin,

@@ -148,8 +148,7 @@ SPTRSV_DEVICE void wait_part(Context& ctx, int warp_index, const pack_panel<Scal
   }
 }
 
-/// Does the task of a block. `Agent`: pack_forward_agent or pack_backward_agent. All threads of the block
-/// call it.
+/// Does the task of a block, whose threads all call it. `Agent`: pack_forward_agent or pack_backward_agent.
 template <class Agent, class Context>
 SPTRSV_DEVICE void run_pack_block(Context& ctx, pack_shared<Agent::warps>& shared,
                                   const typename Agent::params& p) {

@@ -59,8 +59,7 @@ struct backward_agent {
     do_task(ctx, shared, p);
   }
 
-  /// Does the task of the ticket in `shared.start`. The words for copies are prepared, and a barrier has
-  /// followed.
+  /// Does the task of the ticket in `shared.start`, after a barrier. The words for copies are prepared.
   template <class Context>
   SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block >= p.task_count) {

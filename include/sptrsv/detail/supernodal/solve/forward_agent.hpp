@@ -57,8 +57,7 @@ struct forward_agent {
     do_task(ctx, shared, p);
   }
 
-  /// Does the task of the ticket in `shared.start`. The words for copies are prepared, and a barrier has
-  /// followed.
+  /// Does the task of the ticket in `shared.start`, after a barrier. The words for copies are prepared.
   template <class Context>
   SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block < p.forests.count) {
@@ -100,8 +99,7 @@ struct forward_agent {
   using product = forward_product<Tuning, Scalar, Index, Offset, Columns>;
   using lane_share = typename product::lane_share;
 
-  /// Begins the sum for a column of a supernode, for all right-hand sides; one thread. Adds the contributions
-  /// if the tiles do not.
+  /// Begins the sums for a column; one thread. Adds the contributions if the tiles do not.
   template <class Context>
   SPTRSV_DEVICE static void sum(Context& ctx, const block_start& start, const params& p,
                                 const supernode& node, std::int64_t column, std::int64_t end) {

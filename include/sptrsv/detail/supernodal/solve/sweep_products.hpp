@@ -124,8 +124,7 @@ struct forward_product {
     return mine;
   }
 
-  /// Returns the sum of values[q] over the lanes of a group of `width` lanes, where q is the quarter of the
-  /// group in which the lane is.
+  /// Returns the sum of values[q] over a group of `width` lanes; q: the quarter in which the lane is.
   template <class Warp>
   SPTRSV_DEVICE static Scalar reduce_four(const Warp& warp, const Scalar (&values)[4], int lane, int width) {
     const bool is_upper = (lane & (width / 2)) != 0;
@@ -151,8 +150,7 @@ struct backward_product {
   static constexpr int warps = block_threads / 32;
   using params = solve_params<Scalar, Index, Offset>;
 
-  /// Adds the products of `count` entries of a column with z, those of every warps-th row from row `i` of the
-  /// panel on.
+  /// Adds the products of `count` entries of a column with z: every warps-th row from row `i` on.
   template <class Context>
   SPTRSV_DEVICE static void add_strip(Context& ctx, const params& p, const supernode& node, std::int64_t i,
                                       int count, int column, const Scalar* entries, const Scalar* z,

@@ -116,8 +116,7 @@ struct narrow_agent {
     }
   }
 
-  /// Opens the columns of the supernode at its first row. Lane q finds where its q-th fundamental supernode
-  /// begins.
+  /// Opens the columns at the first row. Lane q finds where the q-th fundamental supernode begins.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void open_columns(Context& ctx, const Warp& warp,
                                          const stored_panels<Scalar, Index, Offset>& from, std::int64_t s,

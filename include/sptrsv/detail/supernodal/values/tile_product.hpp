@@ -42,7 +42,6 @@ class thread_product {
       }
     }
   }
-  /// Calls `use(row, column, sum)` for each element of this thread.
   template <class Use>
   SPTRSV_DEVICE void for_each(const Use& use) {
     SPTRSV_UNROLL
