@@ -118,14 +118,14 @@ ERRORS = (
         "a shared warp counts its lanes by a wrong mask",
         "lanes",
         "sync_free_warp",
-        Edit(D + "papers/row_wise/tile_rows.hpp", "lanes - 1", "lanes", within="warp.rank() & (lanes - 1)"),
+        Edit(D + "papers/row_wise/rows.hpp", "lanes - 1", "lanes", within="warp.rank() & (lanes - 1)"),
     ),
     error(
         "a shared warp sums half of its lanes",
         "lanes",
         "sync_free_warp",
         Edit(
-            D + "papers/row_wise/tile_rows.hpp",
+            D + "papers/row_wise/rows.hpp",
             "summed_lanes",
             "summed_lanes / 2",
             within="simt::reduce(warp, sums[k], summed_lanes, simt::plus{})",
@@ -158,7 +158,7 @@ ERRORS = (
         "progress",
         "sync_free_thread",
         Edit(
-            D + "papers/row_wise/lane_rows.hpp",
+            D + "papers/row_wise/rows.hpp",
             "entries.take(ctx, e, r.end, 1, {0, earlier})",
             "entries.take(ctx, e, r.end, 1, {0, earlier + 32})",
         ),
@@ -167,7 +167,7 @@ ERRORS = (
         "a lane drops the tail of its row",
         "tail",
         "sync_free_thread",
-        Edit(D + "papers/row_wise/lane_rows.hpp", "end - e <= Entries", "end - e <= Entries + 1"),
+        Edit(D + "papers/row_wise/rows.hpp", "end - e <= Entries", "end - e <= Entries + 1"),
     ),
     error(
         "sync_free_thread does not reset the other buffer",
@@ -183,21 +183,21 @@ ERRORS = (
         "sync_free_fused resets its own buffer",
         "parity",
         "sync_free_fused",
-        Edit(D + "papers/row_wise/fused_rows.hpp", "start.half ^ 1u", "start.half"),
+        Edit(D + "papers/row_wise/tasks.hpp", "start.half ^ 1u", "start.half"),
     ),
     error(
         "sync_free_fused drops the last row of a warp",
         "bounds",
         "sync_free_fused",
         Edit(
-            D + "papers/row_wise/fused_rows.hpp", "solve_index < end_solve_index", "solve_index + 1 < end_solve_index"
+            D + "papers/row_wise/tasks.hpp", "solve_index < end_solve_index", "solve_index + 1 < end_solve_index"
         ),
     ),
     error(
         "sync_free_fused drops the last warp",
         "bounds",
         "sync_free_fused",
-        Edit(D + "papers/row_wise/task_agent.hpp", "number < p.warps", "number + 1 < p.warps"),
+        Edit(D + "papers/row_wise/tasks.hpp", "number < p.warps", "number + 1 < p.warps"),
     ),
     # Counted unknowns: sync_free_column and self_scheduled.
     error(
@@ -295,8 +295,7 @@ ERRORS = (
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
             "p.buffers.counts + j",
-            "p.buffers.counts + unknown_.wid",
-            within="ctx.reduce_add(p.buffers.counts + j, Index{1}); });  // line 28",
+            "p.buffers.counts + (Solver::stores_x ? static_cast<Index>(unknown.wid) : j)",
         ),
     ),
     error(
@@ -305,18 +304,14 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "ctx.store(p.buffers.value(unknown_.wid, first + tile.rank()), x);",
+            "ctx.store(p.buffers.value(of.wid, first + tile.rank()), x);",
             "",
         ),
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "column_.for_each(ctx, 0,\n                     [&](Index j, Scalar) { "
-            "ctx.reduce_add(p.buffers.counts + j, Index{1}); });",
-            "column_.for_each(ctx, 0, [&](Index j, Scalar) { ctx.reduce_add(p.buffers.counts + j, Index{1}); }); "
-            "if (unknown_.finishes(p, 0, tile.rank())) "
-            "{ ctx.store(p.buffers.value(unknown_.wid, tile.rank()), x); }",
-            within="column_.for_each(ctx, 0,\n                     [&](Index j, Scalar) { "
-            "ctx.reduce_add(p.buffers.counts + j, Index{1}); });  // line 28",
+            "finish((unknown.columns(p) - 1)",
+            "if (Solver::stores_x && unknown.finishes(p, 0, tile.rank())) "
+            "{ ctx.store(p.buffers.value(unknown.wid, tile.rank()), x); }\n    finish((unknown.columns(p) - 1)",
         ),
     ),
     error(
@@ -325,7 +320,7 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "p.buffers.restore_sum(ctx, unknown_.wid, first + tile.rank());",
+            "p.buffers.restore_sum(ctx, of.wid, rhs);",
             "",
         ),
     ),
@@ -335,7 +330,7 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "p.buffers.restore_count(ctx, wid, solve.in_degree());",
+            "p.buffers.restore_count(ctx, wid, solve.in_degree);",
             "",
         ),
     ),

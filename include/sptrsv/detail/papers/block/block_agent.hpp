@@ -20,7 +20,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/papers/block/block_plan.hpp"
 #include "sptrsv/detail/papers/block/block_rows.hpp"
-#include "sptrsv/detail/papers/row_wise/fused_rows.hpp"
+#include "sptrsv/detail/papers/row_wise/tasks.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
@@ -54,8 +54,7 @@ struct agent {
   };
   struct params {
     paper_system<Scalar, Index, Offset> system;  ///< offsets holds the rows of all parts
-    /// By solve index; column-major, size x right-hand sides: what the squares have added for a row so far.
-    /// Null: there are no squares.
+    /// By solve index, column-major: what the squares have added for a row so far. Null: no squares.
     Scalar* sums;
     const step* steps;                 ///< by step
     const std::int32_t* step_of_task;  ///< by task
@@ -232,8 +231,7 @@ struct agent {
     }
   }
 
-  /// Uses the sum of the products of the item's row: in a square adds it to the row's sum, in a triangle
-  /// solves the row.
+  /// Uses the sum of a row's products: in a square adds it to the row's sum, in a triangle solves the row.
   template <class Context>
   SPTRSV_DEVICE static void finish_row(Context& ctx, const shared_storage& shared, const params& p,
                                        const rows& system, std::int64_t item, std::int64_t rhs, Scalar sum) {

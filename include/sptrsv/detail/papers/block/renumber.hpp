@@ -15,7 +15,7 @@
 #include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
-#include "sptrsv/detail/papers/row_wise/fused_rows.hpp"
+#include "sptrsv/detail/papers/row_wise/tasks.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
 
@@ -73,7 +73,6 @@ struct find_level_keys {
   }
 };
 
-/// A run starts where the key changes.
 struct starts_with_key {
   const std::uint64_t* keys;
 

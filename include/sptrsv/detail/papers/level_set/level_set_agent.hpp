@@ -196,8 +196,7 @@ struct measure_levels {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
     const std::int64_t level = triangle_kernels::major_of(ctx, level_offsets, levels, row);
-    const auto length = static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) -
-                                                  ctx.load_constant(row_offsets + row));
+    const std::int64_t length = triangle_kernels::row_length(ctx, row_offsets, row);
     if (length > ctx.load_relaxed(longest + level)) {  // most rows need no atomic
       ctx.atomic_max(longest + level, length);
     }

@@ -35,8 +35,7 @@ struct measure_nodes {
   }
 };
 
-/// Finds the parent of each node: the last of the groups that the node needs. Runs once per edge of the
-/// graph.
+/// Finds the parent of each node: the last group that it needs. Runs once per edge of the graph.
 template <class Index, class Offset>
 struct find_parents {
   std::int64_t nodes;
