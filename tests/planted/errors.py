@@ -189,9 +189,7 @@ ERRORS = (
         "sync_free_fused drops the last row of a warp",
         "bounds",
         "sync_free_fused",
-        Edit(
-            D + "papers/row_wise/tasks.hpp", "solve_index < end_solve_index", "solve_index + 1 < end_solve_index"
-        ),
+        Edit(D + "papers/row_wise/tasks.hpp", "solve_index < end_solve_index", "solve_index + 1 < end_solve_index"),
     ),
     error(
         "sync_free_fused drops the last warp",
@@ -309,9 +307,10 @@ ERRORS = (
         ),
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "finish((unknown.columns(p) - 1)",
+            "finish((unknown.columns(p) - 1) / Columns * Columns);",
+            "finish((unknown.columns(p) - 1) / Columns * Columns); "
             "if (Solver::stores_x && unknown.finishes(p, 0, tile.rank())) "
-            "{ ctx.store(p.buffers.value(unknown.wid, tile.rank()), x); }\n    finish((unknown.columns(p) - 1)",
+            "{ ctx.store(p.buffers.value(unknown.wid, tile.rank()), x); }",
         ),
     ),
     error(

@@ -19,12 +19,11 @@ struct basic_supernodal;
 
 namespace detail {
 
-/// Whether a policy is dataflow, with any tuning.
+/// Whether a policy is dataflow (supernodal), with any tuning.
 template <class Policy>
 inline constexpr bool is_dataflow = false;
 template <class Tuning>
 inline constexpr bool is_dataflow<policy::basic_dataflow<Tuning>> = true;
-/// Whether a policy is supernodal, with any tuning.
 template <class Policy>
 inline constexpr bool is_supernodal = false;
 template <class Tuning>

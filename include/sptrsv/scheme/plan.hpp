@@ -62,8 +62,7 @@ std::uint64_t hash_of(const Integer* elements, std::int64_t count, std::uint64_t
   return last_of(terms, on);
 }
 
-/// Returns a hash of the stored pattern, the triangle that is solved, and the widths of the types.
-/// Synchronises.
+/// Returns a hash of the stored pattern, the triangle, and the widths of the types. Synchronises.
 template <class Index, class Offset, class Executor>
 std::uint64_t pattern_hash(const pattern_view<Index, Offset>& a, const system_options& options,
                            std::size_t value_bytes, const Executor& on, memory_resource& resource) {

@@ -257,13 +257,11 @@ class engine<policy::automatic<First, Second>, Scalar, Index, Offset, Executor> 
   }
 
  private:
-  /// Calls `use` with the engine of the chosen candidate.
   template <class Use>
   auto visit(const Use& use) const {
     return std::visit([&](const auto& chosen) { return use(*chosen); }, engine_);
   }
 
-  /// Returns the workspace of the chosen candidate.
   template <class Chosen>
   static auto& of(const Chosen&, workspace& scratch) {
     return std::get<typename Chosen::workspace>(scratch);

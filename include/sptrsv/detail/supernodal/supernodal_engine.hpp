@@ -196,8 +196,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   [[nodiscard]] std::int64_t swept_rhs() const {
     return std::min<std::int64_t>(max_rhs_, Tuning::rhs_per_sweep);
   }
-  /// Returns how many values blocks hand to each other for one right-hand side; see solve_params::buffers.
-  /// `partials`: those of the tasks, see task_list.
+  /// Returns how many values blocks hand over for one right-hand side. `partials`: see task_list.
   [[nodiscard]] std::int64_t handed_over(std::int64_t partials) const {
     return factor_->size() + (backward_ ? partials : plan_.rows);
   }

@@ -140,8 +140,7 @@ struct agent {
     }
   }
 
-  /// Polls the gate of the warp, a component some levels earlier, for the first right-hand side. The gate is
-  /// in this triangle or in one that is already solved.
+  /// Polls the gate of the warp, in this triangle or in one that is solved, for the first right-hand side.
   template <class Context>
   SPTRSV_DEVICE static void wait_for_gate(Context& ctx, const params& p, std::uint32_t half,
                                           std::int64_t warp) {
@@ -194,8 +193,7 @@ struct agent {
     }
   }
 
-  /// Takes the rows in `wide`, one after the other, with all threads of the block: each warp adds its share,
-  /// the first threads add the partial sums of the warps.
+  /// Takes the rows in `wide` with all threads: each warp adds its share, the first threads add these.
   template <class Context>
   SPTRSV_DEVICE static void take_wide_rows(Context& ctx, shared_storage& shared, const params& p,
                                            const rows& system, std::int64_t first, std::int64_t last) {

@@ -57,8 +57,7 @@ class step_planner {
   step_planner(policy::block_selector selector, std::int64_t resident)
       : selector_(selector), resident_(resident) {}
 
-  /// Adds the steps of a part and notes them in it. `level_offsets`: solve indices at which the levels of all
-  /// triangles begin; read if the part is solved by levels.
+  /// Adds the steps of a part and notes them in it. `level_offsets`: of all triangles, read if by levels.
   template <class Index>
   void add(part p, const std::vector<Index>& level_offsets) {
     p.first_step = made_.steps.size();

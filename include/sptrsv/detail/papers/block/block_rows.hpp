@@ -11,8 +11,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
 
-/// The rows of a triangle, as the row-wise kernels see them. When a row's sum of the squares is read it is
-/// set back to zero, so every solve starts with zeros.
+/// The rows of a triangle for row-wise kernels. A sum of the squares that is read is set back to zero.
 template <class Scalar, class Index, class Offset>
 struct triangle_rows {
   using scalar = Scalar;

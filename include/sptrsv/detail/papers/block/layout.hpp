@@ -34,8 +34,7 @@ struct square_facts {
   std::int64_t entries;
 };
 
-/// Returns the paper's kernel for a triangle. The paper counts the diagonal among the entries of a row and
-/// rounds the length down to a whole number.
+/// Returns the paper's kernel for a triangle. Its row length has the diagonal, and is rounded down.
 inline policy::triangle_kernel paper_triangle(const triangle_facts& t) {
   const std::int64_t row_length = t.entries / t.rows + 1;
   if (t.levels == 1) {
@@ -49,8 +48,7 @@ inline policy::triangle_kernel paper_triangle(const triangle_facts& t) {
              : policy::triangle_kernel::sync_free;
 }
 
-/// Returns this library's choice of a kernel for a triangle: sync_free was the fastest wherever there were at
-/// least two levels and at least 5 rows per level.
+/// Returns this library's choice: sync_free was the fastest with two levels and 5 rows per level, or more.
 inline policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
   return t.levels == 1 ? policy::triangle_kernel::by_levels : policy::triangle_kernel::sync_free;
 }
@@ -154,8 +152,7 @@ SPTRSV_HOST_DEVICE std::int64_t part_of(policy::block_cut cut, std::int64_t row,
   return 2 * first - 1;
 }
 
-/// Returns the bounds of the blocks: block i has the rows bounds[i] ... bounds[i + 1] - 1. Halving the number
-/// of blocks keeps every second bound.
+/// Returns the first row of each block, and the end. Halving the blocks keeps every second bound.
 inline std::vector<std::int64_t> even_bounds(std::int64_t size, std::int64_t blocks) {
   std::vector<std::int64_t> bounds;
   for (std::int64_t i = 0; i <= blocks; ++i) {

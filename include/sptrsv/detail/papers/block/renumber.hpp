@@ -120,8 +120,7 @@ void divide(block_order<Index, Offset>& made, const row_wise::device_bounds& blo
   made.substitution_indices = std::move(substitution_indices);
 }
 
-/// Renumbers `t` in level order, and then by the levels of the diagonal blocks of each pass: `passes` holds
-/// the bounds of the blocks. Synchronises.
+/// Renumbers `t` in level order, then by the levels of the diagonal blocks of each pass. Synchronises.
 template <class Index, class Offset, class Executor>
 block_order<Index, Offset> renumber(const device_triangle<Index, Offset>& t,
                                     const std::vector<std::vector<std::int64_t>>& passes, const Executor& on,

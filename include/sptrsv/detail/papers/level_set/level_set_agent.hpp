@@ -31,8 +31,7 @@ struct level_buffers {
   solve_state* state;
 };
 
-/// Parameters of a solve, with rows (LEVR) or columns (LEVC) in level order. Only gather_rhs and
-/// scatter_solution use the user's arrays.
+/// Rows (LEVR) or columns (LEVC) in level order. Only gather_rhs and scatter_solution use b and x.
 template <class Scalar, class Index, class Offset>
 using level_system = paper_system<Scalar, Index, Offset, level_buffers<Scalar>>;
 

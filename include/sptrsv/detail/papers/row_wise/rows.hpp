@@ -14,8 +14,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::row_wise {
 
-/// Up to `Entries` entries of a row, for the right-hand sides first ... first + Columns - 1. `System` is a
-/// paper_system or a type with the same interface.
+/// Up to `Entries` entries of a row, for `Columns` right-hand sides. `System`: as paper_system.
 template <int Entries, int Columns, class System>
 class batch {
   using Scalar = typename System::scalar;
@@ -37,8 +36,7 @@ class batch {
   SPTRSV_DEVICE batch(const params& p, std::uint32_t half, std::int64_t first)
       : p_(p), half_(half), first_(first) {}
 
-  /// Takes the entries e, e + stride, ... that lie below `end` and in the columns `wanted`, and loads their
-  /// components once. Returns the number of entries taken.
+  /// Takes the entries e, e + stride, ... in the columns `wanted`, and loads once. Returns their number.
   template <class Context>
   SPTRSV_DEVICE int take(Context& ctx, Offset e, Offset end, Offset stride, const range& wanted) {
     int taken = 0;
@@ -156,8 +154,7 @@ struct lane_rows {
   }
 
  private:
-  /// Adds the entries whose components are solved by earlier warps, which do not wait for this one. Returns
-  /// true if the row has other entries.
+  /// Adds the entries that need earlier warps, which do not wait for this one. Tells whether others are left.
   template <class Context>
   SPTRSV_DEVICE static bool add_earlier(Context& ctx, entry_batch& entries, const row& r,
                                         std::int64_t earlier, array_of<Scalar, Columns>& sums) {

@@ -97,8 +97,7 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
   return facts;
 }
 
-/// The groups of each warp of a launch: warp w solves queue[first[w]] ... queue[first[w + 1] - 1]. Groups are
-/// relative to the launch's first group and ascend.
+/// Warp w of a launch solves queue[first[w]] ... queue[first[w + 1] - 1], relative to the first group.
 template <class Index>
 struct warp_queues {
   std::vector<Index> first;

@@ -12,8 +12,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::schemes {
 
-/// Elimination of waits: buffers for rows that need only components of earlier launches. Components are read
-/// with plain loads and never polled.
+/// Elimination of waits: rows that need only earlier launches read with plain loads and never poll.
 template <class Buffers>
 struct settled_buffers : Buffers {
   struct flag : Buffers::flag {
@@ -75,21 +74,11 @@ class lane_system {
 
   template <class Context>
   SPTRSV_DEVICE Index column(Context& ctx, Offset e) const {
-    if constexpr (Buffered) {
-      if (columns_ != nullptr) {
-        return columns_[e + shift_];
-      }
-    }
-    return p_.column(ctx, e);
+    return Buffered && columns_ != nullptr ? columns_[e + shift_] : p_.column(ctx, e);
   }
   template <class Context>
   SPTRSV_DEVICE Scalar value(Context& ctx, Offset e) const {
-    if constexpr (Buffered) {
-      if (columns_ != nullptr) {
-        return values_[e + shift_];
-      }
-    }
-    return p_.value(ctx, e);
+    return Buffered && columns_ != nullptr ? values_[e + shift_] : p_.value(ctx, e);
   }
   template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index) const {

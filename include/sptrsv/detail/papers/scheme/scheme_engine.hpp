@@ -163,8 +163,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   [[nodiscard]] bool groups_are_rows() const {
     return scheme_.reorder && scheme_.merge == node_merging::none && scheme_.sub_warps == 1;
   }
-  /// Returns how lanes share rows. Every row has more than 0 entries with the diagonal. A row of one entry is
-  /// as fast with all lanes as with one.
+  /// Returns how lanes share rows. A row of one entry is as fast with all lanes as with one.
   [[nodiscard]] schemes::row_sharing sharing() const {
     if (scheme_.together_above == sptrsv::scheme::unlimited) {
       return schemes::row_sharing::apart;

@@ -197,8 +197,7 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
                                                  graph.edges.row_offsets.data()});
 }
 
-/// Builds the computation graph. `rows` holds the levels of the rows of `t`; they are the levels of the nodes
-/// if no rows are merged. Synchronises.
+/// Builds the computation graph. `rows`: the levels of the rows of `t`. Synchronises.
 template <class Index, class Offset, class Executor>
 node_graph<Index, Offset> transform(const device_triangle<Index, Offset>& t, device_levels<Index> rows,
                                     const scheme& s, const Executor& on, memory_resource& resource) {

@@ -121,8 +121,7 @@ struct agent {
     }
   }
 
-  /// Adds a_e x_e to sums[k] for this lane's next `Entries` entries. All components are loaded once before
-  /// the lane waits for any of them.
+  /// Adds a_e x_e to sums[k] for `Entries` entries, whose components are loaded before one is waited for.
   template <int Entries, class Context>
   SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t half, Offset e,
                                         std::int64_t first, array_of<Scalar, Columns>& sums) {

@@ -161,8 +161,7 @@ class factor_columns {
   }
   /// Gives away how many fundamental supernodes begin before each column and the end; empty: unknown.
   [[nodiscard]] buffer<Index> take_begun() { return std::exchange(lists_.begun, {}); }
-  /// Says which the first columns of the `count` fundamental supernodes are, before values() is called: of
-  /// the runs of columns it needs these only. Only enqueues.
+  /// Keeps the first columns of the `count` fundamental supernodes of runs, for values(). Only enqueues.
   template <class Executor>
   void set_fundamental(const buffer<Index>& first_columns, std::int64_t count, const Executor& on,
                        memory_resource& resource) {

@@ -22,8 +22,7 @@ struct device_tree : device_arrays {
   buffer<cut_supernode<Index>> made;  ///< what tree_of() needs; empty if the tree comes from the host
 };
 
-/// The merged supernodes, as the kernels below see them. Each range of columns is cut into supernodes of
-/// `max_width` columns; the last one has the rest.
+/// The merged supernodes. Each range is cut into supernodes of `max_width` columns; the last has the rest.
 template <class Index>
 struct merged_view {
   const merged_columns<Index>* ranges;
@@ -31,8 +30,7 @@ struct merged_view {
   std::int64_t size;  ///< columns of all of them
   std::int64_t max_width;
 
-  /// Calls use(begin, end, rows, range_end) for each supernode of a range: its columns, the number of rows
-  /// below them, and the end of the range.
+  /// Calls use(begin, end, rows below, end of the range) for each supernode of a range.
   template <class Context, class Use>
   SPTRSV_DEVICE void for_pieces(Context& ctx, std::int64_t i, const Use& use) const {
     const std::int64_t rows = ctx.load_constant(&ranges[i].rows);

@@ -24,8 +24,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// Counts the entries of each row in first columns of runs, the diagonal included. Runs once per row, by a
-/// tile of lanes, and once for the end.
+/// Counts the entries of rows in first columns of runs, with the diagonal. Once per row, and for the end.
 template <class Index, class Offset>
 struct count_listed {
   stored_rows<Index, Offset> c;

@@ -12,8 +12,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// Writes the list of rows of each supernode: the other columns of its merged range, then the rows below the
-/// last one of them. Runs once per row of a list.
+/// Writes the lists of rows: other columns of the merged range, then the rows below it. Once per row.
 template <class Index, class Offset>
 struct write_rows {
   column_view<Index, Offset> c;
@@ -46,8 +45,7 @@ struct find_first_descendant {
   }
 };
 
-/// Finds the fundamental supernode of the first column of each supernode, and where its masks begin, in a
-/// scan. Runs once per supernode and once for the end.
+/// Finds first fundamental supernodes, and where masks begin, in a scan. Per supernode and for the end.
 template <class Index>
 struct place_masks {
   supernodes<Index> of;

@@ -193,8 +193,7 @@ struct device_fundamental {
   }
 };
 
-/// Finds the fundamental supernodes of the columns of C, and what is not known of the longest row and column;
-/// tells the columns. Synchronises.
+/// Finds the fundamental supernodes, and the longest row and column if unknown. Synchronises.
 template <class Index, class Offset, class Executor>
 device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& columns, const Executor& on,
                                            memory_resource& resource) {

@@ -149,8 +149,7 @@ struct supernode_tree {
     return {first[at], columns(s), rows_begin[at], rows(s), panel_begin[at], range_end[at] - first[at], 0};
   }
 
-  /// Returns the level of each supernode, counted from 0: the longest path from a leaf, or, if `from_roots`,
-  /// from a root. All levels are 0 unless `is_nested`.
+  /// Returns the levels: the longest path from a leaf, or `from_roots`; all are 0 unless `is_nested`.
   [[nodiscard]] std::vector<std::int32_t> levels(bool from_roots) const {
     std::vector<std::int32_t> level(parent.size(), 0);
     if (!is_nested) {
@@ -203,8 +202,7 @@ supernode_tree<Index> tree_of(const std::vector<cut_supernode<Index>>& made, std
   return tree;
 }
 
-/// Cuts the merged supernodes of `size` columns into chains of supernodes of at most `max_width` columns, and
-/// before the columns `cuts`, which ascend.
+/// Cuts merged supernodes into chains of at most `max_width` columns, and before `cuts`, which ascend.
 template <class Index>
 supernode_tree<Index> cut(const std::vector<merged_columns<Index>>& merged, std::int64_t size, bool is_nested,
                           std::int64_t max_width, const std::vector<std::int64_t>& cuts) {

@@ -158,8 +158,7 @@ struct backward_forest {
     forest_node of;
   };
 
-  /// Calls finish(column, sum) in one lane for each column [begin, end) in the order of levels. Its lanes get
-  /// their shares of the sum from share(column, lane, lanes).
+  /// Calls finish(column, sum) in one lane for each column; its lanes sum up share(column, lane, lanes).
   template <class Share, class Finish>
   SPTRSV_DEVICE void for_columns(int begin, int end, const Share& share, const Finish& finish) const {
     const auto warp = ctx.template group<32>();

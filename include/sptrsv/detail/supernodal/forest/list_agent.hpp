@@ -233,7 +233,6 @@ struct forest_list_agent {
     ctx.barrier();
   }
 
-  /// The digits of 32 items, one for each lane.
   struct digits_of_warp {
     std::uint64_t word = 0;
     int mine = 0;

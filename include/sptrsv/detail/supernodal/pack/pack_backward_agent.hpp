@@ -34,8 +34,7 @@ struct pack_backward_agent {
     run_pack_block<pack_backward_agent>(ctx, shared, p);
   }
 
-  /// Adds the sums of the tiles for some columns of the supernode. Groups of warps take 8 columns each; the
-  /// warps of a group take the tiles round-robin.
+  /// Adds the sums of tiles. Groups of warps take 8 columns each, the warps of a group tiles round-robin.
   template <class Context, class Team>
   SPTRSV_DEVICE static void sum(Context& ctx, Team& team, const shared_storage& shared, const params& p,
                                 const task& work, rhs_pair<Scalar>* products) {
@@ -64,8 +63,7 @@ struct pack_backward_agent {
     }
   }
 
-  /// Multiplies the rows [begin, end) of the panel. `is_tile`: the sums go to the partial sums of the task.
-  /// `warp_index`: number of the warp in its team.
+  /// Multiplies the rows [begin, end), if `is_tile` for partial sums. `warp_index`: in its team.
   template <class Context, class Team>
   SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
                                   const params& p, const supernode& node, std::int64_t begin,

@@ -184,8 +184,7 @@ class solve_storage {
   using pair = rhs_pair<Scalar>;
 
  public:
-  /// `values`: number of values that blocks hand to each other for one right-hand side, `rhs`: largest number
-  /// of right-hand sides, both for solves in one sweep.
+  /// `values`: that blocks hand over for one right-hand side, `rhs`: the most of them, in one sweep.
   template <class Executor>
   solve_storage(std::int64_t values, std::int64_t rhs, const Executor& on, memory_resource& resource)
       : sweep_(values, rhs, on, resource) {}
@@ -223,8 +222,7 @@ class solve_storage {
     p.sharers = packs_->sharers;
   }
 
-  /// Returns the smallest substitution index whose x is not finite in the last solve; -1 if there is none.
-  /// `blocks`: of a solve in one sweep. Synchronises.
+  /// Returns the first substitution index whose x is not finite, or -1. `blocks`: of a sweep. Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t blocks, const Executor& on) const {
     if (packs_) {

@@ -182,8 +182,7 @@ struct backward_agent {
         ctx, work, first, warps, [&](int t) { return flag::try_load(ctx, address(t)); }, address);
   }
 
-  /// Does a task of kind `whole` or `tile`. Memory of the team: `panel_memory` for the rows; `z` and `sums`,
-  /// Team::size elements for each right-hand side.
+  /// Does a task of kind `whole` or `tile`. `z`, `sums`: Team::size elements for each right-hand side.
   template <class Context, class Team>
   SPTRSV_DEVICE static void solve(Context& ctx, Team& team, const block_start& start, const params& p,
                                   const supernode& node, const task& work, unsigned char* panel_memory,

@@ -8,8 +8,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// A right-hand side of a solve in one sweep, and its access to what blocks hand over. `Params`: see
-/// forward_agent. Solves in packs have lane_rhs.
+/// A right-hand side of a sweep, and its access to what blocks hand over; packs have lane_rhs.
 template <class Context, class Params>
 struct sweep_rhs {
   using reading = typename Params::flag::reading;
@@ -31,8 +30,7 @@ struct sweep_rhs {
   }
 };
 
-/// The contributions to a sum. Up to two are loaded before they are waited for. `Value`: a scalar, or a pair
-/// of them; `Rhs`: sweep_rhs or lane_rhs.
+/// The contributions to a sum. `Value`: a scalar, or a pair of them; `Rhs`: sweep_rhs or lane_rhs.
 template <class Value, class Offset>
 struct contributions {
   using flag = value_flag<Value>;

@@ -54,8 +54,7 @@ struct forward_product {
   using params = solve_params<Scalar, Index, Offset>;
   using lane_share = supernodal::lane_share<Tuning, Columns>;
 
-  /// Multiplies the rows [row, row + rows) of a panel with g. Returns the sum that this lane finishes.
-  /// `entries`: where row 0 of the panel would begin.
+  /// Returns the sum that this lane finishes of rows times g. `entries`: where row 0 would begin.
   template <int Capacity, class Context, class Warp>
   SPTRSV_DEVICE static Scalar multiply(Context& ctx, const Warp& warp, const params& p, const supernode& node,
                                        const lane_share& lanes, std::int64_t row, int rows,

@@ -40,8 +40,7 @@ struct task {
   supernode node;
   std::int64_t begin;
   std::int64_t end;
-  /// Backward, tile and strip: where its partial sums stand among all, one per column of the supernode; sums
-  /// and last_strip: those of the first tile.
+  /// Backward: where its partial sums stand, one per column; sums and last_strip: those of the first tile.
   std::int64_t partials;
   std::int32_t tiles;  ///< backward, sums and last_strip: number of tiles, or tiles and rows of strips
   std::int32_t column;
@@ -160,8 +159,7 @@ struct find_targets {
   }
 };
 
-/// The contributions that a sum adds, each named by its row in the lists of rows. One or two are named here,
-/// so that the solve needs no second load to find them.
+/// The contributions of a sum, by their rows in the lists. One or two are named here: no second load.
 template <class Offset>
 struct alignas(2 * sizeof(Offset)) named_sources {
   Offset first;   ///< -1: there is none; below: -2 minus where the list begins among all sources
