@@ -14,7 +14,7 @@
 #include "common/gpu/cuda_handles.cuh"
 #include "common/measurement/statistics.hpp"
 #include "common/terminal/table.hpp"
-#include "sptrsv/detail/papers/block/block_system.hpp"
+#include "sptrsv/detail/papers/block/block_engine.hpp"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #include "sptrsv/device_matrix.hpp"
 

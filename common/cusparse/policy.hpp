@@ -1,12 +1,9 @@
 // NVIDIA's own solver as a policy: the baseline of measurements.
 //
 // A program that includes this header links cuSPARSE (CMake: CUDA::cusparse) of CUDA 12.4 or newer. Without
-// nvcc, the header declares the policy and its cost model only.
+// nvcc, the header declares the policy only.
 #pragma once
 
-#include <limits>
-
-#include "sptrsv/cost_model.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv_common::cusparse {
@@ -53,20 +50,7 @@ struct policy {
   rhs_layout layout = rhs_layout::column_major;
 };
 
-/// Fitted like the constants of sptrsv/detail/automatic/cost_models.hpp.
-inline constexpr sptrsv::linear_cost measured_cost[]{{217, 1.37e+03, 4.94, 0.00126, 19.9}};
-
 }  // namespace sptrsv_common::cusparse
-
-/// Lets the baseline be a candidate of policy::automatic.
-template <>
-struct sptrsv::cost_model<sptrsv_common::cusparse::policy> {
-  static double nanoseconds(const sptrsv_common::cusparse::policy& chosen, const system_profile& system) {
-    return system.offset_bytes == system.index_bytes  // cuSPARSE refuses other systems
-               ? linear_cost_model<sptrsv_common::cusparse::measured_cost>::nanoseconds(chosen, system)
-               : std::numeric_limits<double>::infinity();
-  }
-};
 
 #ifdef __CUDACC__
 #include "common/cusparse/engine.cuh"

@@ -59,17 +59,6 @@ using factors_status = solve_status;  ///< what factors and sweeps met
 using batch_status = solve_status;    ///< what the solve of a batch met
 using factor_status = solve_status;   ///< what an incomplete factorisation met
 
-/// The longest chain of supernodes in a solve by supernodal: each supernode of the chain needs the one
-/// before.
-struct critical_path {
-  std::int64_t supernodes = 0;  ///< supernodes on the chain; 0: the pattern has no tree of supernodes
-  std::int64_t bytes = 0;       ///< bytes of their panels
-  std::int64_t hops = 0;        ///< hand-offs between them
-  /// Predicted time of a solve with one right-hand side, the chain and what runs with it, by constants
-  /// measured on one GPU, in nanoseconds.
-  double nanoseconds = 0;
-};
-
 /// A kernel that a solve runs. Numbers that a kernel does not have are 0.
 struct kernel_info {
   std::string text;                   ///< the kernel and its numbers in words
@@ -87,12 +76,11 @@ struct kernel_info {
   std::int64_t tile_rows = 0;           ///< rows that are solved together
   std::int64_t x_ring_size = 0;         ///< components of x in the ring buffer in shared memory
   std::int64_t rhs_together = 1;        ///< right-hand sides that are solved together
-  critical_path path{};                 ///< of a solve by supernodal
 };
 
-/// The time that the cost model predicts for a solve by one of several candidates.
+/// The time that a cost model predicts for a solve by one of several paths.
 struct predicted_time {
-  std::string name;        ///< name of the policy or path
+  std::string name;        ///< name of the path
   double nanoseconds = 0;  ///< predicted time of one solve in nanoseconds
 };
 
@@ -102,7 +90,7 @@ struct solver_info {
   std::string device;  ///< name of the device
   std::string chosen;  ///< name of the policy that policy::automatic chose; empty with other policies
   std::string path;    ///< name of the path that solves the system; empty if the policy has no paths
-  /// The candidates among which the cost model chose, policies before paths; empty if there was no choice.
+  /// The paths among which a cost model chose; empty if there was no choice.
   std::vector<predicted_time> predictions;
   /// The choice of policy and path in words, with its reasons; empty if there was no choice.
   std::string plan;

@@ -8,7 +8,6 @@
 #include "sptrsv/any/any_solver.hpp"
 #include "sptrsv/batched.hpp"
 #include "sptrsv/conversions.hpp"
-#include "sptrsv/cost_model.hpp"
 #include "sptrsv/device_colouring.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/error.hpp"

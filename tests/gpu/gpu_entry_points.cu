@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <complex>
+#include <cstdint>
 #include <vector>
 
 #include "sptrsv/detail/any_solver/policy_list.hpp"
@@ -39,6 +40,29 @@ void expect_solved(const Policy& policy) {
 TEST(GpuEntryPoints, TakeEveryPolicy) {
   detail::for_each_policy(detail::device_policies{}, [](auto policy) { expect_solved<double>(policy); });
   expect_solved<double>(policy::automatic<policy::dataflow, policy::supernodal>{});
+}
+
+TEST(GpuEntryPoints, TakeSupernodalForACompleteFactor) {
+  const std::int32_t size = 200;
+  csr_matrix<double> dense;  // ones below the diagonal: x = (1, 0, 0, ...)
+  dense.rows = dense.columns = size;
+  dense.row_offsets = {0};
+  for (std::int32_t i = 0; i < size; ++i) {
+    for (std::int32_t j = 0; j <= i; ++j) {
+      dense.column_indices.push_back(j);
+      dense.values.push_back(1);
+    }
+    dense.row_offsets.push_back(static_cast<std::int32_t>(dense.values.size()));
+  }
+  const auto a = to_device(dense);
+  auto solver = analyze(policy::automatic<policy::dataflow, policy::supernodal>{}, a);
+  EXPECT_EQ(solver.info().chosen, "supernodal");
+  const auto b = to_device(std::vector<double>(size, 1));
+  auto x = to_device(std::vector<double>(size));
+  solver.solve(b, x);
+  std::vector<double> expected(size);
+  expected[0] = 1;
+  EXPECT_EQ(to_host(x), expected);
 }
 
 TEST(GpuEntryPoints, TakeTheDefaultPolicyInEachType) {

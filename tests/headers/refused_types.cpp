@@ -46,6 +46,8 @@ int main() {
   static_cast<void>(policy::basic_sync_free_warp<with_rhs<experimental::sync_free_warp_tuning, 33>>{});
 #elif defined(RHS_OF_SELF_SCHEDULED)
   static_cast<void>(policy::basic_self_scheduled<with_rhs<experimental::self_scheduled_tuning, 9>>{});
+#elif defined(CANDIDATES_OF_AUTOMATIC)
+  static_cast<void>(policy::automatic<policy::dataflow, policy::level_set>{});
 #else
   static_cast<void>(policy::basic_dataflow<with_rhs<experimental::dataflow_tuning, 1>>{});
 #endif

@@ -118,14 +118,14 @@ ERRORS = (
         "a shared warp counts its lanes by a wrong mask",
         "lanes",
         "sync_free_warp",
-        Edit(D + "papers/row_wise/tile_rows.hpp", "lanes - 1", "lanes", within="warp.rank() & (lanes - 1)"),
+        Edit(D + "papers/row_wise/rows.hpp", "lanes - 1", "lanes", within="warp.rank() & (lanes - 1)"),
     ),
     error(
         "a shared warp sums half of its lanes",
         "lanes",
         "sync_free_warp",
         Edit(
-            D + "papers/row_wise/tile_rows.hpp",
+            D + "papers/row_wise/rows.hpp",
             "summed_lanes",
             "summed_lanes / 2",
             within="simt::reduce(warp, sums[k], summed_lanes, simt::plus{})",
@@ -158,7 +158,7 @@ ERRORS = (
         "progress",
         "sync_free_thread",
         Edit(
-            D + "papers/row_wise/lane_rows.hpp",
+            D + "papers/row_wise/rows.hpp",
             "entries.take(ctx, e, r.end, 1, {0, earlier})",
             "entries.take(ctx, e, r.end, 1, {0, earlier + 32})",
         ),
@@ -167,7 +167,7 @@ ERRORS = (
         "a lane drops the tail of its row",
         "tail",
         "sync_free_thread",
-        Edit(D + "papers/row_wise/lane_rows.hpp", "end - e <= Entries", "end - e <= Entries + 1"),
+        Edit(D + "papers/row_wise/rows.hpp", "end - e <= Entries", "end - e <= Entries + 1"),
     ),
     error(
         "sync_free_thread does not reset the other buffer",
@@ -183,21 +183,19 @@ ERRORS = (
         "sync_free_fused resets its own buffer",
         "parity",
         "sync_free_fused",
-        Edit(D + "papers/row_wise/fused_rows.hpp", "start.half ^ 1u", "start.half"),
+        Edit(D + "papers/row_wise/tasks.hpp", "start.half ^ 1u", "start.half"),
     ),
     error(
         "sync_free_fused drops the last row of a warp",
         "bounds",
         "sync_free_fused",
-        Edit(
-            D + "papers/row_wise/fused_rows.hpp", "solve_index < end_solve_index", "solve_index + 1 < end_solve_index"
-        ),
+        Edit(D + "papers/row_wise/tasks.hpp", "solve_index < end_solve_index", "solve_index + 1 < end_solve_index"),
     ),
     error(
         "sync_free_fused drops the last warp",
         "bounds",
         "sync_free_fused",
-        Edit(D + "papers/row_wise/task_agent.hpp", "number < p.warps", "number + 1 < p.warps"),
+        Edit(D + "papers/row_wise/tasks.hpp", "number < p.warps", "number + 1 < p.warps"),
     ),
     # Counted unknowns: sync_free_column and self_scheduled.
     error(
@@ -295,8 +293,7 @@ ERRORS = (
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
             "p.buffers.counts + j",
-            "p.buffers.counts + unknown_.wid",
-            within="ctx.reduce_add(p.buffers.counts + j, Index{1}); });  // line 28",
+            "p.buffers.counts + (Solver::stores_x ? static_cast<Index>(unknown.wid) : j)",
         ),
     ),
     error(
@@ -305,18 +302,15 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "ctx.store(p.buffers.value(unknown_.wid, first + tile.rank()), x);",
+            "ctx.store(p.buffers.value(of.wid, first + tile.rank()), x);",
             "",
         ),
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "column_.for_each(ctx, 0,\n                     [&](Index j, Scalar) { "
-            "ctx.reduce_add(p.buffers.counts + j, Index{1}); });",
-            "column_.for_each(ctx, 0, [&](Index j, Scalar) { ctx.reduce_add(p.buffers.counts + j, Index{1}); }); "
-            "if (unknown_.finishes(p, 0, tile.rank())) "
-            "{ ctx.store(p.buffers.value(unknown_.wid, tile.rank()), x); }",
-            within="column_.for_each(ctx, 0,\n                     [&](Index j, Scalar) { "
-            "ctx.reduce_add(p.buffers.counts + j, Index{1}); });  // line 28",
+            "finish((unknown.columns(p) - 1) / Columns * Columns);",
+            "finish((unknown.columns(p) - 1) / Columns * Columns); "
+            "if (Solver::stores_x && unknown.finishes(p, 0, tile.rank())) "
+            "{ ctx.store(p.buffers.value(unknown.wid, tile.rank()), x); }",
         ),
     ),
     error(
@@ -325,7 +319,7 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "p.buffers.restore_sum(ctx, unknown_.wid, first + tile.rank());",
+            "p.buffers.restore_sum(ctx, of.wid, rhs);",
             "",
         ),
     ),
@@ -335,7 +329,7 @@ ERRORS = (
         "self_scheduled",
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "p.buffers.restore_count(ctx, wid, solve.in_degree());",
+            "p.buffers.restore_count(ctx, wid, solve.in_degree);",
             "",
         ),
     ),
@@ -1109,7 +1103,7 @@ ERRORS = (
         "address",
         "supernodal supernodal_factors",
         Edit(
-            SN + "solve/sources.hpp",
+            SN + "solve/tasks.hpp",
             "panel_row = target.columns + found;",
             "panel_row = target.columns;",
         ),
@@ -1118,13 +1112,13 @@ ERRORS = (
         "a sum is numbered without those that a forest before has no need of",
         "address",
         "supernodal supernodal_factors",
-        Edit(SN + "solve/sources.hpp", "f.items + f.columns + f.rows", "f.items"),
+        Edit(SN + "solve/tasks.hpp", "f.items + f.columns + f.rows", "f.items"),
     ),
     error(
         "contributions after a forest are numbered with those inside it",
         "address",
         "supernodal supernodal_factors",
-        Edit(SN + "solve/sources.hpp", "f.rows_begin + f.rows + t - f.outside_count", "f.rows_begin + t"),
+        Edit(SN + "solve/tasks.hpp", "f.rows_begin + f.rows + t - f.outside_count", "f.rows_begin + t"),
     ),
     error(
         "zeros by structure take part where values are not finite",
@@ -1287,7 +1281,7 @@ ERRORS = (
         "supernodal, packs, takes tasks by block and not by ticket",
         "ticket",
         "supernodal",
-        Edit(SN + "pack/supernodal_pack.hpp", "p.tasks + block / p.sharers", "p.tasks + ctx.block_rank() / p.sharers"),
+        Edit(SN + "pack/pack_panel.hpp", "p.tasks + block / p.sharers", "p.tasks + ctx.block_rank() / p.sharers"),
     ),
     error(
         "packs of supernodes do not reset their contributions",
@@ -1353,13 +1347,13 @@ ERRORS = (
         "all blocks of a task solve the same packs of supernodes",
         "state",
         "supernodal_factors",
-        Edit(SN + "pack/supernodal_pack.hpp", "block % p.sharers", "0"),
+        Edit(SN + "pack/pack_panel.hpp", "block % p.sharers", "0"),
     ),
     error(
         "packs of supernodes do not find out which solves came before",
         "state",
         "supernodal_factors",
-        Edit(SN + "pack/supernodal_pack.hpp", "ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));", ""),
+        Edit(SN + "pack/pack_panel.hpp", "ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));", ""),
     ),
     # Incomplete factorisations
     error(
@@ -1857,7 +1851,7 @@ ERRORS = (
         "a partial sum is lost",
         "bounds",
         "distributed",
-        Edit(DISTRIBUTED + "parameters.hpp", "list.add(ctx, *this, half, rhs, v)", "v"),
+        Edit(DISTRIBUTED + "parameters.hpp", "list.add(from, list.try_load(from), v)", "v"),
     ),
     error(
         "a sum is sent before all contributions are added",

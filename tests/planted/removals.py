@@ -28,8 +28,7 @@ PROGRAMS_OF = {
     "distributed/": ("distributed",),
     "incomplete/": ("incomplete",),
     "krylov/": ("krylov",),
-    "papers/row_wise/lane_rows": ("sync_free_thread", "sync_free_fused"),
-    "papers/row_wise/": ("sync_free_warp", "sync_free_fused"),
+    "papers/row_wise/": ("sync_free_warp", "sync_free_thread", "sync_free_fused"),
     "simt/": ("analysis",),
     "sync/counted_unknowns": ("sync_free_column", "self_scheduled"),
     "sync/fenced_values": ("scheme",),
@@ -61,8 +60,8 @@ EQUIVALENT: dict[str, str] = {
     "incomplete/short_row.hpp: warp.sync(); #2": REUNITES,
     "incomplete/warp_row.hpp: warp.sync(); #2": SHUFFLES,
     "incomplete/warp_row.hpp: warp.sync(); #3": REUNITES,
-    "papers/row_wise/lane_rows.hpp: warp.sync(); #1": REUNITES,
-    "papers/row_wise/tile_rows.hpp: warp.sync(); #1": REUNITES,
+    "papers/row_wise/rows.hpp: warp.sync(); #1": REUNITES,
+    "papers/row_wise/rows.hpp: warp.sync(); #2": REUNITES,
     "papers/sync_free_warp/sync_free_warp_engine.hpp: warp.sync(); #1": REUNITES,
 }
 

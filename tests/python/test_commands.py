@@ -16,7 +16,6 @@ COMMANDS = (
     "report",
     "study",
     "scheme-study",
-    "fit-costs",
     "fit-block-kernels",
     "train-schemes",
 )

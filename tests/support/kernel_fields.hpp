@@ -12,12 +12,10 @@ namespace sptrsv::testing {
 /// missing.
 inline auto fields_of(const kernel_info& kernel) {
   const auto& [text, launches, waiting_launches, levels, warps, lanes_per_row, partial_rows, rewritten_rows,
-               levels_together, partitions, boxes, tiles, tile_rows, x_ring_size, rhs_together, path] =
-      kernel;
-  const auto& [supernodes, bytes, hops, nanoseconds] = path;
+               levels_together, partitions, boxes, tiles, tile_rows, x_ring_size, rhs_together] = kernel;
   return std::tuple(text, launches, waiting_launches, levels, warps, lanes_per_row, partial_rows,
                     rewritten_rows, levels_together, partitions, boxes, tiles, tile_rows, x_ring_size,
-                    rhs_together, supernodes, bytes, hops, nanoseconds);
+                    rhs_together);
 }
 
 inline auto fields_of(const std::vector<kernel_info>& kernels) {

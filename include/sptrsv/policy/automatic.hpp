@@ -6,28 +6,43 @@
 #include <type_traits>
 #include <utility>
 
-#include "sptrsv/cost_model.hpp"
 #include "sptrsv/policy/dataflow.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::SPTRSV_ABI {
 namespace policy {
 
-/// The default policy: the candidate whose cost model predicts the fastest solve of `max_rhs` right-hand
-/// sides. `automatic<>` is `automatic<dataflow>`. Each further candidate costs compile time.
-/// `automatic<dataflow, supernodal>` is for programs that also solve with complete factors: it takes
-/// supernodal for those with wide supernodes, which may have a larger backward error (see basic_supernodal),
-/// and dataflow for all other patterns.
+template <class Tuning>
+struct basic_supernodal;
+
+}  // namespace policy
+
+namespace detail {
+
+/// Whether a policy is dataflow (supernodal), with any tuning.
+template <class Policy>
+inline constexpr bool is_dataflow = false;
+template <class Tuning>
+inline constexpr bool is_dataflow<policy::basic_dataflow<Tuning>> = true;
+template <class Policy>
+inline constexpr bool is_supernodal = false;
+template <class Tuning>
+inline constexpr bool is_supernodal<policy::basic_supernodal<Tuning>> = true;
+
+}  // namespace detail
+
+namespace policy {
+
+/// The default policy. `automatic<>` is dataflow, the fastest of all policies that keep the order of
+/// substitution. `automatic<dataflow, supernodal>` is for programs that also solve with complete factors: it
+/// takes supernodal for those with wide supernodes, which may have a larger backward error (see
+/// basic_supernodal), and dataflow for all other patterns.
 ///
-/// - A single candidate is analysed directly and needs no cost model. For several candidates, the analysis
-///   first looks at a sample of the pattern, which takes one short kernel. If the sample leaves several
-///   candidates, it counts rows, entries and levels, which takes about as long as the analysis of
-///   sync_free_thread. Then it analyses the chosen candidate only.
-/// - A candidate is any policy with a cost_model (a static_assert names a policy without). All candidates run
-///   on the GPU, or all on the host. Among equal predictions the first candidate is taken.
+/// - With two candidates, a sample of the pattern decides, which takes one short kernel. The analysis is then
+///   that of the chosen candidate. The second candidate costs compile time.
+/// - Any single policy may be the only candidate, also one of the host.
 /// - Everything else is as with the chosen policy: the kernels, whether results repeat in every bit, what
-///   `analyze` refuses. `info().chosen` is its name, and `info().predictions` has all predicted times, if
-///   several candidates were compared.
+///   `analyze` refuses. `info().chosen` is its name.
 ///
 /// @tparam Candidates policies; none: dataflow.
 template <class... Candidates>
@@ -36,8 +51,13 @@ struct automatic {
   /// A std::tuple of the candidates.
   using candidate_list = std::conditional_t<sizeof...(Candidates) == 0, std::tuple<dataflow>,  //
                                             std::tuple<Candidates...>>;
+  static_assert(sizeof...(Candidates) <= 1 ||
+                    (sizeof...(Candidates) == 2 && (detail::is_dataflow<Candidates> || ...) &&
+                     (detail::is_supernodal<Candidates> || ...)),
+                "policy::automatic takes one policy, or dataflow and supernodal");
+  using first = std::tuple_element_t<0, candidate_list>;  ///< the first candidate
   /// Stream type of the solver: that of the candidates.
-  using default_stream = typename std::tuple_element_t<0, candidate_list>::default_stream;
+  using default_stream = typename first::default_stream;
 
   candidate_list candidates{};  ///< the candidates with their members
 };

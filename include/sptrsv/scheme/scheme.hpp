@@ -65,8 +65,7 @@ struct scheme {
   bool buffered = false;              ///< whether entries are read through shared memory (collaborative read)
   bool early_division = true;         ///< whether the reciprocal of the pivot is computed before the wait
 
-  /// Returns the settings that make a difference as a std::tuple, for comparisons: settings that the merging
-  /// does not use are 0.
+  /// Returns the settings as a std::tuple, for comparisons: those that the merging does not use are 0.
   [[nodiscard]] auto tie() const {
     const bool merges = merge != node_merging::none;
     const bool by_entries = merges && merge != node_merging::fixed;

@@ -29,8 +29,7 @@ namespace sptrsv::SPTRSV_ABI {
 /// The measurement of a scheme on the system.
 struct scheme_measurement {
   scheme tried;  ///< the scheme
-  /// Time of a solve in milliseconds, in the last round that timed the scheme; infinite if it was not
-  /// measured.
+  /// Time of a solve in milliseconds, in the last round of the scheme; infinite if it was not measured.
   double milliseconds = std::numeric_limits<double>::infinity();
   double analysis_milliseconds = 0;  ///< time of the analysis in milliseconds
   int solves = 0;                    ///< number of solves that were timed

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reduced space of schemes that a search tries and that the model chooses from. The space of Table 2 of
-// Hu et al. 2024 has about 3e5 schemes; the reduced space has the combinations that can be the best for some
-// system.
+// Hu et al. 2024 has about 3e5 schemes; the reduced space has those that can be the best for some system.
 #pragma once
 
 #include <algorithm>

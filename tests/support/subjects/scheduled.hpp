@@ -3,10 +3,8 @@
 
 #include <cstddef>
 
-#include "sptrsv/policy/automatic.hpp"
 #include "sptrsv/policy/level_set.hpp"
 #include "sptrsv/policy/self_scheduled.hpp"
-#include "sptrsv/policy/sync_free_thread.hpp"
 #include "support/subjects/subject.hpp"
 
 namespace sptrsv::testing {
@@ -89,16 +87,13 @@ struct wide_levels : experimental::level_set_tuning {
 struct level_set_wide : subject<policy::basic_level_set<wide_levels>> {
   static constexpr const char* name = "level_set_wide";
 };
-struct automatic_of_two : subject<policy::automatic<policy::level_set, policy::sync_free_thread>> {
-  static constexpr const char* name = "automatic_of_two";
-};
 
 struct scheduled_family {
   static constexpr std::size_t turn = 1;
   using policies = policy_groups<same_policy<self_scheduled, self_scheduled_rows>,                          //
                                  same_policy<self_scheduled_natural, self_scheduled_rows_natural>,          //
                                  same_policy<self_scheduled_narrow, self_scheduled_rows_narrow>,            //
-                                 same_policy<level_set, level_set_columns, automatic_of_two>,               //
+                                 same_policy<level_set, level_set_columns>,                                 //
                                  same_policy<level_set_mixed, level_set_columns_mixed, level_set_separate,  //
                                              level_set_columns_separate>,                                   //
                                  same_policy<level_set_wide>>;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from sptrsv_results.fit.costs import Vector, fit, predict
+from sptrsv_results.fit.times import Vector, fit, predict
 from sptrsv_results.format import Results, Row, geometric_mean
 from sptrsv_results.page import Section, Table
 from sptrsv_results.tables import NONE, significant, slower, times

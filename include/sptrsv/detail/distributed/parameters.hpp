@@ -232,10 +232,9 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
     if (partial_sums == nullptr) {
       return v;
     }
-    supernodal::contributions<Scalar, Index, Offset, pe_params> list;
-    list.named = ctx.load_constant(partial_sums + column);
-    list.try_load(ctx, *this, half, rhs);
-    return list.add(ctx, *this, half, rhs, v);
+    const supernodal::contributions<Scalar, Offset> list{ctx.load_constant(partial_sums + column)};
+    const supernodal::sweep_rhs<Context, pe_params> from{ctx, *this, half, rhs};
+    return list.add(from, list.try_load(from), v);
   }
 };
 

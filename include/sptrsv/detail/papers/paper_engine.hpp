@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engines of the published methods share: a triangle, by rows or by columns, its order and its
-// values.
+// What the engines of the published methods share: a triangle, its order and its values.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +57,6 @@ class paper_engine {
     allocate_values(on, resource);
   }
 
-  /// Allocates the values of the triangle.
   void allocate_values(const Executor& on, memory_resource& resource) {
     values_ = {triangle_.entries(), form_.unit ? 0 : triangle_.size, on, resource};
   }
@@ -86,7 +84,6 @@ class paper_engine {
     triangle_ = in_level_order(triangle_, levels_, on, resource);
   }
 
-  /// Returns the system as kernels see it.
   template <class Buffers>
   [[nodiscard]] paper_system<Scalar, Index, Offset, Buffers> system(Scalar alpha, dense_view<const Scalar> b,
                                                                     dense_view<Scalar> x,
@@ -106,16 +103,15 @@ class paper_engine {
     return p;
   }
 
-  /// Enqueues `ForOne`, or `ForSeveral` for several right-hand sides. Its parameters are the system and
-  /// `more`.
-  template <class ForOne, class ForSeveral, class Buffers, class... More>
+  /// Enqueues Agent<1>, or Agent<Several> for several right-hand sides, with the system and `more`.
+  template <template <int> class Agent, int Several, class Buffers, class... More>
   void launch_solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Buffers& buffers,
                     const Executor& on, const More&... more) const {
     const auto own = system(alpha, b, x, buffers);
     if (x.columns == 1) {
-      on.template launch<ForOne>(blocks_, {own, more...});
+      on.template launch<Agent<1>>(blocks_, {own, more...});
     } else {
-      on.template launch<ForSeveral>(blocks_, {own, more...});
+      on.template launch<Agent<Several>>(blocks_, {own, more...});
     }
   }
 

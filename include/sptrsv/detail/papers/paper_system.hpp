@@ -29,7 +29,6 @@ struct paper_system {
   dense_view<const Scalar> b;
   dense_view<Scalar> x;
 
-  /// Returns the pivot of a row.
   template <class Context>
   SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t solve_index) const {
     return diagonal != nullptr ? ctx.load_constant(diagonal + solve_index) : pivot_divisor<Scalar>::one();
@@ -59,8 +58,7 @@ struct paper_system {
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index) const {
     return open(ctx, solve_index, offsets + solve_index);
   }
-  /// Loads the data of a row. `bounds` points to the offset of the row's first entry; the next element is
-  /// the end.
+  /// Loads the data of a row. `bounds`: where it begins, and behind it where it ends.
   template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index, const Offset* bounds) const {
     const pivot_divisor<Scalar> divisor(pivot(ctx, solve_index));

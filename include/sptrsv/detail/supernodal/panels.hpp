@@ -46,11 +46,9 @@ struct supernode {
   /// The first rows of the panel are columns of the merged range that the supernode was cut from: its own
   /// columns, and those of the supernodes after it. Their number.
   std::int64_t range_columns;
-  /// Forward, in tasks: the number of the sum of its first column. Each row of its panel has a sum; see
-  /// solve_params.
+  /// Forward, in tasks: number of the sum of its first column. Each row of its panel has a sum.
   std::int64_t sums;
 
-  /// Returns the number of rows of the panel.
   [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t height() const { return columns + rows; }
 };
 
@@ -78,7 +76,6 @@ struct supernodes {
     found.range_columns = ctx.load_constant(range_end + s) - found.first;
     return found;
   }
-  /// Returns the number of the supernode of a column.
   template <class Context>
   SPTRSV_DEVICE std::int64_t of_column(Context& ctx, std::int64_t column) const {
     return triangle_kernels::major_of(ctx, first, count, column);
@@ -116,7 +113,6 @@ struct row_masks {
   static SPTRSV_HOST_DEVICE constexpr std::int64_t word_index(std::int64_t mask, std::int64_t w) {
     return mask + w + w / 8;
   }
-  /// Returns word `w` of the mask that begins at `mask`.
   template <class Context>
   SPTRSV_DEVICE std::uint32_t word(Context& ctx, std::int64_t mask, std::int64_t w) const {
     return ctx.load_constant(words + word_index(mask, w));

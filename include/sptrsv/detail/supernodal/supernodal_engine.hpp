@@ -8,10 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "sptrsv/detail/supernodal/critical_path.hpp"
 #include "sptrsv/detail/supernodal/factor.hpp"
-#include "sptrsv/detail/supernodal/pack/solve_storage.hpp"
-#include "sptrsv/detail/supernodal/solve/sources.hpp"
+#include "sptrsv/detail/supernodal/pack/supernodal_pack.hpp"
+#include "sptrsv/detail/supernodal/solve/tasks.hpp"
 #include "sptrsv/detail/supernodal/supernodal_plan.hpp"
 #include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/solver.hpp"
@@ -39,8 +38,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
  public:
   using workspace = supernodal::solve_storage<Scalar>;
 
-  /// Plans by the values, which are those of the first update_values(). `a`: a valued pattern or valued
-  /// panels.
+  /// Plans by the values, which are those of the first update_values(). `a`: valued pattern or panels.
   template <class Pattern>
   engine(const policy::basic_supernodal<Tuning>& policy, const Pattern& a, const triangle_form& form,
          std::int64_t max_rhs, const Executor& on, memory_resource& resource)
@@ -54,8 +52,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
                          });
   }
 
-  /// Solves the transposed system, with op::conj_transpose the conjugate-transposed one, of `other`, whose
-  /// factor it shares.
+  /// Solves the (conjugate-)transposed system of `other`, whose factor it shares.
   engine(const engine& other, op operation, const Executor& on, memory_resource& resource)
       : engine(other.max_rhs_, on) {
     factor_ = other.factor_;
@@ -152,8 +149,6 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     kernel.waiting_launches = 1;
     kernel.levels = plan_.levels;
     kernel.partitions = supernodes;
-    kernel.path =
-        supernodal::find_critical_path(factor_->tree(), backward_, factor_->entries(), sizeof(Scalar));
     info.kernels = {std::move(kernel)};
     info.solver_bytes = factor_->bytes() + plan_.bytes();
   }
@@ -201,8 +196,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   [[nodiscard]] std::int64_t swept_rhs() const {
     return std::min<std::int64_t>(max_rhs_, Tuning::rhs_per_sweep);
   }
-  /// Returns how many values blocks hand to each other for one right-hand side; see solve_params::buffers.
-  /// `partials`: those of the tasks, see task_list.
+  /// Returns how many values blocks hand over for one right-hand side. `partials`: see task_list.
   [[nodiscard]] std::int64_t handed_over(std::int64_t partials) const {
     return factor_->size() + (backward_ ? partials : plan_.rows);
   }

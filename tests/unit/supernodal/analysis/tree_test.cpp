@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/supernodal/critical_path.hpp"
 #include "sptrsv/detail/supernodal/solve/task_lister.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
@@ -232,33 +231,6 @@ TEST_P(TasksThatLookAhead, WaitForEarlierTasksBackward) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Lookahead, TasksThatLookAhead, ::testing::Values(0, 1, 3, 8, 100));
-
-TEST(SupernodePath, IsTheLongestOfTheTree) {
-  // The leaves have 2 and 2 columns; the second one has more rows below it. Columns 4 to 6 are cut to 4 and
-  // 5, and 6.
-  const auto tree = tree_of(two_leaves(), {-1, -1, 0}, 2, {});
-  ASSERT_EQ(tree.count(), 4);
-  const critical_path path = find_critical_path(tree, false, 25, 8);
-  EXPECT_EQ(path.supernodes, 3);
-  EXPECT_EQ(path.hops, 2);
-  EXPECT_EQ(path.bytes, 8 * (panel_row(5, 2) + panel_row(3, 2) + 0));
-  const auto costs = path_costs::of(false);
-  EXPECT_DOUBLE_EQ(path.nanoseconds, 3 * costs.level + costs.byte * 8 * (25 + 3 * 7) + 4 * costs.supernode);
-  EXPECT_GT(find_critical_path(tree, true, 25, 8).nanoseconds, 0);
-}
-
-TEST(SupernodePath, OfAChainHasAllSupernodes) {
-  const fundamental_supernodes f{{0, 6}, {0}, {-1}, {1}};
-  const critical_path path = find_critical_path(tree_of(f, no_padding, 2, {}), true, 15, 4);
-  EXPECT_EQ(path.supernodes, 3);
-  EXPECT_EQ(path.bytes, 4 * 15);
-}
-
-TEST(SupernodePath, IsEmptyWithoutATree) {
-  auto f = two_leaves();
-  f.nested = {1, 0, 1};
-  EXPECT_EQ(find_critical_path(tree_of(f, no_padding, 2, {}), false, 25, 8).supernodes, 0);
-}
 
 /// Four leaves of one column; columns 4 and 5, the parents of two leaves each; column 6, the root.
 supernode_tree<std::int32_t> two_subtrees() {

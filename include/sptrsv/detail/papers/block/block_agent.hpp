@@ -20,7 +20,7 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/papers/block/block_plan.hpp"
 #include "sptrsv/detail/papers/block/block_rows.hpp"
-#include "sptrsv/detail/papers/row_wise/fused_rows.hpp"
+#include "sptrsv/detail/papers/row_wise/tasks.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
@@ -54,8 +54,7 @@ struct agent {
   };
   struct params {
     paper_system<Scalar, Index, Offset> system;  ///< offsets holds the rows of all parts
-    /// By solve index; column-major, size x right-hand sides: what the squares have added for a row so far.
-    /// Null: there are no squares.
+    /// By solve index, column-major: what the squares have added for a row so far. Null: no squares.
     Scalar* sums;
     const step* steps;                 ///< by step
     const std::int32_t* step_of_task;  ///< by task
@@ -141,8 +140,7 @@ struct agent {
     }
   }
 
-  /// Polls the gate of the warp, a component some levels earlier, for the first right-hand side. The gate is
-  /// in this triangle or in one that is already solved.
+  /// Polls the gate of the warp, in this triangle or in one that is solved, for the first right-hand side.
   template <class Context>
   SPTRSV_DEVICE static void wait_for_gate(Context& ctx, const params& p, std::uint32_t half,
                                           std::int64_t warp) {
@@ -195,8 +193,7 @@ struct agent {
     }
   }
 
-  /// Takes the rows in `wide`, one after the other, with all threads of the block: each warp adds its share,
-  /// the first threads add the partial sums of the warps.
+  /// Takes the rows in `wide` with all threads: each warp adds its share, the first threads add these.
   template <class Context>
   SPTRSV_DEVICE static void take_wide_rows(Context& ctx, shared_storage& shared, const params& p,
                                            const rows& system, std::int64_t first, std::int64_t last) {
@@ -232,8 +229,7 @@ struct agent {
     }
   }
 
-  /// Uses the sum of the products of the item's row: in a square adds it to the row's sum, in a triangle
-  /// solves the row.
+  /// Uses the sum of a row's products: in a square adds it to the row's sum, in a triangle solves the row.
   template <class Context>
   SPTRSV_DEVICE static void finish_row(Context& ctx, const shared_storage& shared, const params& p,
                                        const rows& system, std::int64_t item, std::int64_t rhs, Scalar sum) {

@@ -14,7 +14,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
 
-/// What a step does.
 enum class step_kind : std::int32_t {
   square,  ///< adds the products of a square to the sums of its rows
   level,   ///< solves the rows of one level, or of a diagonal
@@ -39,7 +38,6 @@ struct step {
   [[nodiscard]] std::int64_t tasks() const { return simt::ceil_div(items, items_per_task); }
 };
 
-/// The steps in order.
 struct step_list {
   std::vector<step> steps;
   std::vector<std::int32_t> step_of_task;  ///< by task
@@ -59,8 +57,7 @@ class step_planner {
   step_planner(policy::block_selector selector, std::int64_t resident)
       : selector_(selector), resident_(resident) {}
 
-  /// Adds the steps of a part and notes them in it. `level_offsets`: solve indices at which the levels of all
-  /// triangles begin; read if the part is solved by levels.
+  /// Adds the steps of a part and notes them in it. `level_offsets`: of all triangles, read if by levels.
   template <class Index>
   void add(part p, const std::vector<Index>& level_offsets) {
     p.first_step = made_.steps.size();

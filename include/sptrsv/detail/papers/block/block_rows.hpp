@@ -11,8 +11,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
 
-/// The rows of a triangle, as the row-wise kernels see them. When a row's sum of the squares is read it is
-/// set back to zero, so every solve starts with zeros.
+/// The rows of a triangle for row-wise kernels. A sum of the squares that is read is set back to zero.
 template <class Scalar, class Index, class Offset>
 struct triangle_rows {
   using scalar = Scalar;
@@ -42,8 +41,7 @@ struct triangle_rows {
     return p.open(ctx, solve_index, p.offsets + offsets + solve_index);
   }
 
-  /// Returns alpha b minus the sum of the squares, and sets the sum to zero. Call it once per row and
-  /// right-hand side.
+  /// Returns alpha b minus the sum of the squares, and clears it. Call it once per row and right-hand side.
   template <class Context>
   SPTRSV_DEVICE Scalar load_b(Context& ctx, const row& r, std::int64_t column) const {
     const Scalar b = p.alpha * p.load_b(ctx, r, column);
@@ -73,8 +71,7 @@ struct gathered_row {
   std::uint32_t half;
   std::int64_t first_rhs;
 
-  /// Adds a_e x_e to sums[k] for the entries begin + rank, begin + rank + lanes, ... below `end`, in this
-  /// order.
+  /// Adds a_e x_e to sums[k], in order, for e = begin + rank, begin + rank + lanes, ... below `end`.
   template <class Context>
   SPTRSV_DEVICE void add(Context& ctx, Offset begin, Offset end, int rank, int lanes,
                          array_of<Scalar, Columns>& sums) const {

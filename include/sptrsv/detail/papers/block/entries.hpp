@@ -56,7 +56,6 @@ struct take_entries {
   }
 };
 
-/// Returns first + i * stride.
 struct key_in_steps {
   entry_key first;
   entry_key stride;
@@ -100,8 +99,7 @@ struct take_row_numbers {
 template <class Index, class Offset, class Executor>
 class part_entries {
  public:
-  /// Sorts the entries of `t`, which is in the order of substitution. `substitution_indices` is by solve
-  /// index. Synchronises.
+  /// Sorts the entries of `t`, which is in the order of substitution. Synchronises.
   part_entries(const device_triangle<Index, Offset>& t, const buffer<Index>& substitution_indices,
                policy::block_cut cut, const row_wise::device_bounds& blocks, const Executor& on,
                const analysis_memory& memory)
@@ -161,8 +159,7 @@ class part_entries {
     }
   }
 
-  /// Writes the offsets of the stored rows to triangle.row_offsets, and the numbers of the rows of compressed
-  /// parts to `numbers`.
+  /// Writes triangle.row_offsets, and the numbers of the rows of compressed parts to `numbers`.
   void store_rows(const std::vector<part>& parts, Index* numbers, const Executor& on) const {
     Offset* const offsets = triangle.row_offsets.data();
     for (std::size_t i = 0; i < parts.size(); ++i) {

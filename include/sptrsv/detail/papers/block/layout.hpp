@@ -34,8 +34,7 @@ struct square_facts {
   std::int64_t entries;
 };
 
-/// Returns the paper's kernel for a triangle. The paper counts the diagonal among the entries of a row and
-/// rounds the length down to a whole number.
+/// Returns the paper's kernel for a triangle. Its row length has the diagonal, and is rounded down.
 inline policy::triangle_kernel paper_triangle(const triangle_facts& t) {
   const std::int64_t row_length = t.entries / t.rows + 1;
   if (t.levels == 1) {
@@ -49,13 +48,11 @@ inline policy::triangle_kernel paper_triangle(const triangle_facts& t) {
              : policy::triangle_kernel::sync_free;
 }
 
-/// Returns this library's choice of a kernel for a triangle: sync_free was the fastest wherever there were at
-/// least two levels and at least 5 rows per level.
+/// Returns this library's choice: sync_free was the fastest with two levels and 5 rows per level, or more.
 inline policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
   return t.levels == 1 ? policy::triangle_kernel::by_levels : policy::triangle_kernel::sync_free;
 }
 
-/// Returns the average number of entries of the rows with entries.
 inline double entries_per_row(const square_facts& s) {
   return static_cast<double>(s.entries) / static_cast<double>(s.rows_with_entries);
 }
@@ -95,13 +92,11 @@ inline policy::triangle_kernel choose_triangle(const policy::block_kernels& kern
 inline bool is_compressed(policy::square_kernel kernel) {
   return kernel == policy::square_kernel::scalar_dcsr || kernel == policy::square_kernel::vector_dcsr;
 }
-/// Returns true if one lane takes a row.
 inline bool is_scalar(policy::square_kernel kernel) {
   return kernel == policy::square_kernel::scalar_csr || kernel == policy::square_kernel::scalar_dcsr;
 }
 
-/// Returns the lanes for a row of `entries` entries that several lanes share, a power of two. The paper uses
-/// a warp.
+/// Returns how many lanes share a row of `entries` entries, a power of two. The paper uses a warp.
 template <class Tuning>
 int shared_row_lanes(policy::block_selector selector, double entries) {
   if (selector == policy::block_selector::paper) {
@@ -137,8 +132,7 @@ struct part {
   [[nodiscard]] std::int64_t columns() const { return last_column - first_column; }
 };
 
-/// Returns the side, in blocks, of the square whose first block row is `block`: the largest power of two that
-/// divides `block`.
+/// Returns the side of the square that begins with block row `block`: the largest power of two divisor.
 SPTRSV_HOST_DEVICE std::int64_t side_of_square(std::int64_t block) { return block & -block; }
 
 /// Returns the part of the entries in block row `row` and block column `column` <= `row`.
@@ -158,8 +152,7 @@ SPTRSV_HOST_DEVICE std::int64_t part_of(policy::block_cut cut, std::int64_t row,
   return 2 * first - 1;
 }
 
-/// Returns the bounds of the blocks: block i has the rows bounds[i] ... bounds[i + 1] - 1. Halving the number
-/// of blocks keeps every second bound.
+/// Returns the first row of each block, and the end. Halving the blocks keeps every second bound.
 inline std::vector<std::int64_t> even_bounds(std::int64_t size, std::int64_t blocks) {
   std::vector<std::int64_t> bounds;
   for (std::int64_t i = 0; i <= blocks; ++i) {
@@ -168,8 +161,7 @@ inline std::vector<std::int64_t> even_bounds(std::int64_t size, std::int64_t blo
   return bounds;
 }
 
-/// Returns the parts in the order of execution. If the cut is recursive, `bounds` must describe a power of
-/// two of blocks.
+/// Returns the parts in the order of execution. A recursive cut needs a power of two of blocks.
 inline std::vector<part> parts_of(policy::block_cut cut, const std::vector<std::int64_t>& bounds) {
   const auto blocks = static_cast<std::int64_t>(bounds.size()) - 1;
   const auto bound = [&](std::int64_t block) { return bounds[at(block)]; };

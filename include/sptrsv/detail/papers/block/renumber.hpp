@@ -15,7 +15,7 @@
 #include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
-#include "sptrsv/detail/papers/row_wise/fused_rows.hpp"
+#include "sptrsv/detail/papers/row_wise/tasks.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
 
@@ -73,7 +73,6 @@ struct find_level_keys {
   }
 };
 
-/// A run starts where the key changes.
 struct starts_with_key {
   const std::uint64_t* keys;
 
@@ -121,8 +120,7 @@ void divide(block_order<Index, Offset>& made, const row_wise::device_bounds& blo
   made.substitution_indices = std::move(substitution_indices);
 }
 
-/// Renumbers `t` in level order, and then by the levels of the diagonal blocks of each pass: `passes` holds
-/// the bounds of the blocks. Synchronises.
+/// Renumbers `t` in level order, then by the levels of the diagonal blocks of each pass. Synchronises.
 template <class Index, class Offset, class Executor>
 block_order<Index, Offset> renumber(const device_triangle<Index, Offset>& t,
                                     const std::vector<std::vector<std::int64_t>>& passes, const Executor& on,

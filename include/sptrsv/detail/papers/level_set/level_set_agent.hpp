@@ -31,8 +31,7 @@ struct level_buffers {
   solve_state* state;
 };
 
-/// Parameters of a solve, with rows (LEVR) or columns (LEVC) in level order. Only gather_rhs and
-/// scatter_solution use the user's arrays.
+/// Rows (LEVR) or columns (LEVC) in level order. Only gather_rhs and scatter_solution use b and x.
 template <class Scalar, class Index, class Offset>
 using level_system = paper_system<Scalar, Index, Offset, level_buffers<Scalar>>;
 
@@ -196,8 +195,7 @@ struct measure_levels {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
     const std::int64_t level = triangle_kernels::major_of(ctx, level_offsets, levels, row);
-    const auto length = static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) -
-                                                  ctx.load_constant(row_offsets + row));
+    const std::int64_t length = triangle_kernels::row_length(ctx, row_offsets, row);
     if (length > ctx.load_relaxed(longest + level)) {  // most rows need no atomic
       ctx.atomic_max(longest + level, length);
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine of level_set: numbers the rows in level order, divides the levels into launches, and records the
-// launches as CUDA graphs.
+// The engine of level_set: divides the levels into launches, and records them as CUDA graphs.
 #pragma once
 
 #include <algorithm>
@@ -187,8 +186,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
     segments_ = std::move(made.segments);
   }
 
-  /// Enqueues the launches of all levels. `one_rhs`: for a single right-hand side. `Launcher`: the executor,
-  /// or what records a graph.
+  /// Enqueues all levels, for one right-hand side or several. `on`: the executor, or what records a graph.
   template <class Launcher>
   void enqueue_levels(bool one_rhs, const workspace& scratch, const Launcher& on) const {
     with_constant(by_rows(), [&](auto rows) {

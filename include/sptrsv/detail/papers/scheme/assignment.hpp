@@ -21,8 +21,7 @@ namespace sptrsv::SPTRSV_ABI::detail::schemes {
 /// How the groups of a launch are solved; `none`: not decided yet.
 enum class decision : std::uint32_t { none, as_assigned, by_ticket };
 
-/// State of a launch whose groups are assigned and whose rows wait. Indexed by the parity of the solve;
-/// starts at 0.
+/// State of a launch with assigned groups that wait, by the parity of the solve; starts at 0.
 struct assignment_state {
   std::uint32_t decided[2];  ///< value of `decision`
   std::uint32_t claims[2];   ///< number of blocks that voted
@@ -43,8 +42,7 @@ struct assignment {
   assignment_state* state;  ///< null if no row of the launch waits
 };
 
-/// Decides how the groups of this launch are solved. One thread of each block calls it. Returns true if
-/// groups are solved as assigned.
+/// Returns whether the groups of this launch are solved as assigned. One thread of each block calls it.
 template <class Context, class Index>
 SPTRSV_DEVICE bool decide(Context& ctx, const assignment<Index>& a, std::int64_t block, std::uint32_t parity,
                           int patience) {
@@ -71,7 +69,6 @@ SPTRSV_DEVICE bool decide(Context& ctx, const assignment<Index>& a, std::int64_t
   return seen == static_cast<std::uint32_t>(decision::as_assigned);
 }
 
-/// Iterates over the groups of one warp.
 template <class Index>
 class group_sequence {
  public:

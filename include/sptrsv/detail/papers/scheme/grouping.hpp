@@ -72,7 +72,6 @@ struct place_nodes {
   }
 };
 
-/// The groups in topological order.
 template <class Index>
 struct grouped_nodes {
   std::int64_t count = 0;

@@ -74,7 +74,6 @@ struct measure_features {
   }
 };
 
-/// Returns the standard deviation divided by the mean.
 inline double variation(double sum, double squares, double count) {
   const double mean = sum / count;
   return std::sqrt(std::max(squares / count - mean * mean, 0.0)) / mean;
@@ -170,7 +169,6 @@ class packed_numbers {
   const char* at_;
 };
 
-/// Returns the model of model_table.hpp.
 inline const scheme_model& trained_model() {
   static const scheme_model model = [] {
     packed_numbers numbers(model_table::numbers);
@@ -246,8 +244,7 @@ inline scheme choose_scheme(const system_features& features, std::int64_t max_la
   return found != known.end() ? *found : scheme{};
 }
 
-/// Sorts `space`: the schemes that the model knows come first, the most probable one at the start; the others
-/// keep their order.
+/// Sorts `space`: the most probable schemes of the model come first; the others keep their order.
 inline std::vector<scheme> likeliest_first(const system_features& features, std::vector<scheme> space) {
   const std::vector<scheme> known = likeliest_schemes(features);
   const auto rank = [&](const scheme& s) { return std::find(known.begin(), known.end(), s) - known.begin(); };

@@ -35,8 +35,7 @@ struct measure_nodes {
   }
 };
 
-/// Finds the parent of each node: the last of the groups that the node needs. Runs once per edge of the
-/// graph.
+/// Finds the parent of each node: the last group that it needs. Runs once per edge of the graph.
 template <class Index, class Offset>
 struct find_parents {
   std::int64_t nodes;
@@ -98,8 +97,7 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
   return facts;
 }
 
-/// The groups of each warp of a launch: warp w solves queue[first[w]] ... queue[first[w + 1] - 1]. Groups are
-/// relative to the launch's first group and ascend.
+/// Warp w of a launch solves queue[first[w]] ... queue[first[w + 1] - 1], relative to the first group.
 template <class Index>
 struct warp_queues {
   std::vector<Index> first;

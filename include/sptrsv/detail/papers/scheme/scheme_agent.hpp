@@ -6,15 +6,13 @@
 #include <type_traits>
 
 #include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/papers/row_wise/lane_rows.hpp"
-#include "sptrsv/detail/papers/row_wise/tile_rows.hpp"
+#include "sptrsv/detail/papers/row_wise/rows.hpp"
 #include "sptrsv/detail/papers/scheme/assignment.hpp"
 #include "sptrsv/detail/sync/fenced_values.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::schemes {
 
-/// Elimination of waits: buffers for rows that need only components of earlier launches. Components are read
-/// with plain loads and never polled.
+/// Elimination of waits: rows that need only earlier launches read with plain loads and never poll.
 template <class Buffers>
 struct settled_buffers : Buffers {
   struct flag : Buffers::flag {
@@ -76,21 +74,11 @@ class lane_system {
 
   template <class Context>
   SPTRSV_DEVICE Index column(Context& ctx, Offset e) const {
-    if constexpr (Buffered) {
-      if (columns_ != nullptr) {
-        return columns_[e + shift_];
-      }
-    }
-    return p_.column(ctx, e);
+    return Buffered && columns_ != nullptr ? columns_[e + shift_] : p_.column(ctx, e);
   }
   template <class Context>
   SPTRSV_DEVICE Scalar value(Context& ctx, Offset e) const {
-    if constexpr (Buffered) {
-      if (columns_ != nullptr) {
-        return values_[e + shift_];
-      }
-    }
-    return p_.value(ctx, e);
+    return Buffered && columns_ != nullptr ? values_[e + shift_] : p_.value(ctx, e);
   }
   template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index) const {
@@ -128,37 +116,28 @@ class lane_system {
   std::int64_t shift_ = 0;
 };
 
-/// The nodes of the computation graph as kernels see them. A node is a run of consecutive solve indices.
-/// Group g has the nodes g * sub_warps ... (g + 1) * sub_warps - 1; its last ones may be empty.
-template <class Index>
-struct node_groups {
-  const Index* first;  ///< solve index of each node's first row; null: node n is row n
-  const Index* rows;   ///< by node: its number of rows
-};
-
-/// How the lanes of a sub-warp share the rows of a node.
 enum class row_sharing {
   together,  ///< one row after the other, all lanes together
   apart,     ///< one row per lane
   by_length  ///< one or the other, by the average length of the node's rows
 };
 
-/// One warp solves one group of nodes at a time; a sub-warp solves one node. `Buffers` defines how components
-/// are published and whether rows wait for them. One sweep over a row solves `rhs_per_sweep` right-hand
-/// sides; `OneRhs`: the solve has a single one.
+/// One warp solves one group of nodes at a time; a sub-warp solves one node, a run of consecutive solve
+/// indices. Group g has the nodes g * sub_warps ... (g + 1) * sub_warps - 1; its last ones may be empty.
+/// `Buffers` defines how components are published and whether rows wait for them. One sweep over a row solves
+/// `rhs_per_sweep` right-hand sides; `OneRhs`: the solve has a single one.
 ///
 ///   1. One thread per block draws a ticket and decides with the other blocks of the launch whether warps
 ///      take groups as assigned or by ticket (assignment.hpp).
 ///   2. For each group of the warp:
 ///      a. Find the rows of each sub-warp's node.
 ///      b. Collaborative read (`Buffered`): copy the entries of all nodes to shared memory, if they fit.
-///      c. Solve the rows of each node, all lanes on one row (papers/row_wise/tile_rows.hpp) or one lane per
+///      c. Solve the rows of each node, all lanes on one row (papers/row_wise/rows.hpp) or one lane per
 ///      row
-///         (papers/row_wise/lane_rows.hpp).
+///         (papers/row_wise/rows.hpp).
 ///      d. Reset the rows' components in the other half of the double buffer to pending.
 ///
-/// Progress: a group waits only for earlier groups in topological order. assignment.hpp explains why the
-/// warps of these groups run.
+/// Progress: a group waits for earlier groups only; assignment.hpp explains why their warps run.
 template <class Tuning, class Scalar, class Index, class Offset, class Buffers, bool Buffered, bool OneRhs>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
@@ -185,7 +164,8 @@ struct agent {
   struct params {
     system_params system;
     assignment<Index> work;
-    node_groups<Index> nodes;
+    const Index* first_rows;     ///< by node: solve index of its first row; null: node n is row n
+    const Index* node_rows;      ///< by node: its number of rows
     std::uint32_t solve_blocks;  ///< blocks in all launches of a solve
     int lane_bits;               ///< a sub-warp has 2^lane_bits lanes
     row_sharing sharing;         ///< how lanes share the rows of a node
@@ -228,9 +208,9 @@ struct agent {
     const int lanes = 1 << p.lane_bits;
     const int rank = warp.rank() & (lanes - 1);
     const std::int64_t node = (group << (5 - p.lane_bits)) + (warp.rank() >> p.lane_bits);
-    const bool is_row = p.nodes.first == nullptr;
-    const auto first = static_cast<Index>(is_row ? node : ctx.load_constant(p.nodes.first + node));
-    const int rows = is_row ? 1 : static_cast<int>(ctx.load_constant(p.nodes.rows + node));
+    const bool is_row = p.first_rows == nullptr;
+    const auto first = static_cast<Index>(is_row ? node : ctx.load_constant(p.first_rows + node));
+    const int rows = is_row ? 1 : static_cast<int>(ctx.load_constant(p.node_rows + node));
     system_type system(p.system, p.early_division);
     bool together = p.sharing == row_sharing::together;
     if (Buffered || p.sharing == row_sharing::by_length) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine of scheme: transforms the rows into nodes, groups the nodes, and divides the groups into
-// launches and queues of warps.
+// The engine of scheme: makes nodes of rows, groups of nodes, and launches and queues of groups.
 #pragma once
 
 #include <algorithm>
@@ -113,7 +112,9 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     if (scheme_.reorder) {
       buffer<Index> level_offsets = std::move(rows.level_offsets);
       this->renumber(std::move(rows), on, resource);
-      rows = schemes::levels_in_order(std::move(level_offsets), levels_, size(), on, resource);
+      rows = {levels_, std::move(level_offsets), make_buffer<Index>(size(), on, resource), {}};
+      simt::for_each(on, size(),
+                     array_kernels::write_iota<Index>{rows.rows.data()});  // in level order already
     }
     return schemes::transform(this->triangle_, std::move(rows), scheme_, on, resource);
   }
@@ -162,8 +163,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   [[nodiscard]] bool groups_are_rows() const {
     return scheme_.reorder && scheme_.merge == node_merging::none && scheme_.sub_warps == 1;
   }
-  /// Returns how lanes share rows. Every row has more than 0 entries with the diagonal. A row of one entry is
-  /// as fast with all lanes as with one.
+  /// Returns how lanes share rows. A row of one entry is as fast with all lanes as with one.
   [[nodiscard]] schemes::row_sharing sharing() const {
     if (scheme_.together_above == sptrsv::scheme::unlimited) {
       return schemes::row_sharing::apart;
@@ -243,7 +243,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     p.work.queue_first = queued() ? queue_first_.data() + l.queue_first : nullptr;
     p.work.queue = queued() ? queue_.data() + l.queue : nullptr;
     p.work.state = assigned() && l.waits ? scratch.assignments.data() + i : nullptr;
-    p.nodes = {groups_.first.data(), groups_.rows.data()};
+    p.first_rows = groups_.first.data();
+    p.node_rows = groups_.rows.data();
     p.solve_blocks = this->blocks_;
     p.lane_bits = simt::lowest_bit(static_cast<std::uint32_t>(32 / scheme_.sub_warps));
     p.sharing = sharing();

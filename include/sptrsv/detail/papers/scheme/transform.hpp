@@ -51,7 +51,6 @@ struct starts_node {
   }
 };
 
-/// Says whether a row is long.
 template <class Offset>
 struct is_long_row {
   int max_entries;
@@ -59,9 +58,7 @@ struct is_long_row {
 
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
-    const Offset begin = ctx.load_constant(row_offsets + solve_index);
-    const Offset end = ctx.load_constant(row_offsets + solve_index + 1);
-    return static_cast<std::int64_t>(end - begin) + 1 > max_entries;
+    return triangle_kernels::row_length(ctx, row_offsets, solve_index) + 1 > max_entries;
   }
 };
 
@@ -80,7 +77,6 @@ struct number_rows_by_node {
   }
 };
 
-/// Returns the node that an entry needs.
 template <class Index>
 struct needed_node {
   const Index* columns;      ///< by entry
@@ -175,8 +171,7 @@ runs<Index> merge_rows(const device_triangle<Index, Offset>& t, const scheme& s,
   return make_runs<Index>(t.size, starts, on, analysis_memory(resource));
 }
 
-/// Finds the dependency edges between the nodes of `graph`, and the nodes whose rows need each other.
-/// Synchronises.
+/// Finds the edges between the nodes of `graph`, and nodes whose rows need each other. Synchronises.
 template <class Index, class Offset, class Executor>
 void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offset>& graph, const Executor& on,
                 memory_resource& resource) {
@@ -202,17 +197,7 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
                                                  graph.edges.row_offsets.data()});
 }
 
-/// Returns the levels of rows that are in level order already.
-template <class Index, class Executor>
-device_levels<Index> levels_in_order(buffer<Index> level_offsets, std::int64_t count, std::int64_t size,
-                                     const Executor& on, memory_resource& resource) {
-  device_levels<Index> made{count, std::move(level_offsets), make_buffer<Index>(size, on, resource), {}};
-  simt::for_each(on, size, array_kernels::write_iota<Index>{made.rows.data()});
-  return made;
-}
-
-/// Builds the computation graph. `rows` holds the levels of the rows of `t`; they are the levels of the nodes
-/// if no rows are merged. Synchronises.
+/// Builds the computation graph. `rows`: the levels of the rows of `t`. Synchronises.
 template <class Index, class Offset, class Executor>
 node_graph<Index, Offset> transform(const device_triangle<Index, Offset>& t, device_levels<Index> rows,
                                     const scheme& s, const Executor& on, memory_resource& resource) {

@@ -43,18 +43,51 @@ struct agent {
     const bool present = wid < p.size;
     Solve<Tuning, Scalar, Index, Offset, Lanes, Columns, OneRhs> solve(ctx, p, present ? wid : p.size - 1,
                                                                        tile.rank());
-    when_ready(ctx, tile, p, present, wid, solve.in_degree(), [&] {
-      solve(ctx, tile, p, start.half);
+    when_ready(ctx, tile, p, present, wid, solve.in_degree, [&] {
+      solve_unknown(ctx, tile, p, solve, start.half);
       if (tile.rank() == 0) {
-        p.buffers.restore_count(ctx, wid, solve.in_degree());
+        p.buffers.restore_count(ctx, wid, solve.in_degree);
       }
     });
   }
 
  private:
-  /// Calls `work` when the unknown's counter has reached `in_degree` (line 13 of both kernels): one lane
-  /// polls, the other lanes wait for it. The counter counts up and not down as in the paper, so zero is its
-  /// value before every solve.
+  /// Solves the unknown sweep by sweep, counts for those that depend on it, and stores the user's x.
+  template <class Context, class Tile, class Solver>
+  SPTRSV_DEVICE static void solve_unknown(Context& ctx, const Tile& tile, const params& p, Solver& solve,
+                                          std::uint32_t half) {
+    auto& unknown = solve.of;
+    Scalar x{};
+    const auto finish = [&](std::int64_t first) {
+      if (unknown.finishes(p, first, tile.rank())) {
+        if constexpr (!Solver::stores_x) {
+          solve.restore(ctx, p, first + tile.rank());
+        }
+        unknown.store(ctx, p, first + tile.rank(), x, half);
+      }
+    };
+    for (std::int64_t first = 0; first < unknown.columns(p); first += Columns) {
+      if (first > 0) {
+        finish(first - Columns);
+        unknown.load_rhs(ctx, p, first, tile.rank());
+      }
+      solve.sweep(ctx, tile, p, first, x);
+    }
+    if constexpr (Solver::stores_x) {
+      tile.sync();
+    }
+    if (solve.column.has(0)) {
+      // Line 25 (SLFR), 19 (SLFC): what the sweeps have stored is visible before a counter says so.
+      ctx.fence_release();
+    }
+    solve.column.for_each(ctx, 0, [&](Index j, Scalar) {
+      ctx.reduce_add(p.buffers.counts + j, Index{1});  // line 28 (SLFR), 20 (SLFC)
+    });
+    finish((unknown.columns(p) - 1) / Columns * Columns);
+  }
+
+  /// Calls `work` when the unknown's counter has reached `in_degree` (line 13 of both kernels). The counter
+  /// counts up and not down as in the paper, so zero is its value before every solve.
   template <class Context, class Tile, class Work>
   SPTRSV_DEVICE static void when_ready(Context& ctx, const Tile& tile, const params& p, bool present,
                                        std::int64_t wid, Index in_degree, Work work) {
@@ -101,77 +134,48 @@ struct agent {
 ///   5. Fence (line 25), then count for each row that the column has an entry in (line 28).
 ///   6. Store the user's x, which no thread waits for.
 template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns, bool OneRhs>
-class solve_row {
+struct solve_row {
   using params = system_params<Scalar, Index, Offset>;
+  static constexpr bool stores_x = true;  ///< for other unknowns
 
- public:
+  span<Offset> of_row;
+  span<Offset> of_column;
+  unknown<Scalar, Index, Offset, Columns, OneRhs> of;
+  Index in_degree;
+  prefetched_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> row;
+  prefetched_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead, false> column;
+
   template <class Context>
   SPTRSV_DEVICE solve_row(Context& ctx, const params& p, std::int64_t wid, int rank)
-      : solve_row(ctx, p, span<Offset>(ctx, p.offsets, wid), span<Offset>(ctx, p.ib, wid),
-                  unknown<Scalar, Index, Offset, Columns, OneRhs>(ctx, p, wid), rank) {}
-
-  SPTRSV_DEVICE Index in_degree() const { return length_; }
+      : of_row(ctx, p.offsets, wid),
+        of_column(ctx, p.ib, wid),
+        of(ctx, p, wid),
+        in_degree(static_cast<Index>(of_row.end - of_row.begin)),
+        row(ctx, p.indices, p.values, of_row.begin, of_row.end, rank),
+        column(ctx, p.jb, static_cast<const Scalar*>(nullptr), of_column.begin, of_column.end, rank) {
+    of.begin(ctx, p, rank);
+  }
 
   template <class Context, class Tile>
-  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t half) {
-    Scalar x{};
-    for (std::int64_t first = 0; first < unknown_.columns(p); first += Columns) {
-      if (first > 0) {
-        finish(ctx, tile, p, first - Columns, x, half);
-        unknown_.load_rhs(ctx, p, first, tile.rank());
-      }
-      array_of<Scalar, Columns> sums = {};
-      row_.for_each(ctx, 0, [&](Index column, Scalar value) {  // lines 15 and 16
-        for (int k = 0; k < Columns; ++k) {
-          if (first + k < unknown_.columns(p)) {
-            sums[k] = sums[k] + value * ctx.load(p.buffers.value(column, first + k));
-          }
+  SPTRSV_DEVICE void sweep(Context& ctx, const Tile& tile, const params& p, std::int64_t first, Scalar& x) {
+    array_of<Scalar, Columns> sums = {};
+    row.for_each(ctx, 0, [&](Index j, Scalar value) {  // lines 15 and 16
+      for (int k = 0; k < Columns; ++k) {
+        if (first + k < of.columns(p)) {
+          sums[k] = sums[k] + value * ctx.load(p.buffers.value(j, first + k));
         }
-      });
-      Scalar sum{};
-      for (int k = 0; k < Columns; ++k) {  // lines 17 to 22
-        const Scalar total = simt::reduce(tile, sums[k], Lanes, simt::plus{});
-        sum = tile.rank() == k ? total : sum;
       }
-      if (unknown_.finishes(p, first, tile.rank())) {
-        x = pivot_(p.alpha * unknown_.b - sum);
-        ctx.store(p.buffers.value(unknown_.wid, first + tile.rank()), x);  // line 24
-      }
+    });
+    Scalar sum{};
+    for (int k = 0; k < Columns; ++k) {  // lines 17 to 22
+      const Scalar total = simt::reduce(tile, sums[k], Lanes, simt::plus{});
+      sum = tile.rank() == k ? total : sum;
     }
-    tile.sync();
-    if (column_.has(0)) {
-      ctx.fence_release();  // line 25, by the lanes that count: x is visible before a counter says so
-    }
-    column_.for_each(ctx, 0,
-                     [&](Index j, Scalar) { ctx.reduce_add(p.buffers.counts + j, Index{1}); });  // line 28
-    finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, half);
-  }
-
- private:
-  template <class Context>
-  SPTRSV_DEVICE solve_row(Context& ctx, const params& p, const span<Offset>& row, const span<Offset>& column,
-                          const unknown<Scalar, Index, Offset, Columns, OneRhs>& loading, int rank)
-      : unknown_(loading),
-        length_(static_cast<Index>(row.end - row.begin)),
-        row_(ctx, p.indices, p.values, row.begin, row.end, rank),
-        column_(ctx, p.jb, static_cast<const Scalar*>(nullptr), column.begin, column.end, rank) {
-    unknown_.load_rhs(ctx, p, 0, rank);
-    pivot_ = pivot_divisor<Scalar>(unknown_.diagonal);
-  }
-
-  template <class Context, class Tile>
-  SPTRSV_DEVICE void finish(Context& ctx, const Tile& tile, const params& p, std::int64_t first, Scalar x,
-                            std::uint32_t half) const {
-    if (unknown_.finishes(p, first, tile.rank())) {
-      unknown_.store(ctx, p, first + tile.rank(), x, half);
+    if (of.finishes(p, first, tile.rank())) {
+      x = of.pivot(p.alpha * of.b - sum);
+      ctx.store(p.buffers.value(of.wid, first + tile.rank()), x);  // line 24
     }
   }
-
-  unknown<Scalar, Index, Offset, Columns, OneRhs> unknown_;
-  Index length_;
-  prefetched_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> row_;
-  prefetched_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead, false> column_;
-  pivot_divisor<Scalar> pivot_{pivot_divisor<Scalar>::one()};
 };
 
 /// SLFC, Algorithm 4: one tile solves one column.
@@ -186,75 +190,48 @@ class solve_row {
 /// In the paper x starts as the right-hand side. Here sums start at zero and step 2 adds the right-hand side,
 /// so no launch has to initialise x.
 template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns, bool OneRhs>
-class solve_column {
+struct solve_column {
   using params = system_params<Scalar, Index, Offset>;
+  static constexpr bool stores_x = false;
 
- public:
+  span<Offset> of_column;
+  Index in_degree;
+  unknown<Scalar, Index, Offset, Columns, OneRhs> of;
+  prefetched_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> column;
+
   template <class Context>
   SPTRSV_DEVICE solve_column(Context& ctx, const params& p, std::int64_t wid, int rank)
-      : solve_column(ctx, p, span<Offset>(ctx, p.offsets, wid), ctx.load_constant(p.in_degree + wid),
-                     unknown<Scalar, Index, Offset, Columns, OneRhs>(ctx, p, wid), rank) {}
-
-  SPTRSV_DEVICE Index in_degree() const { return in_degree_; }
+      : of_column(ctx, p.offsets, wid),
+        in_degree(ctx.load_constant(p.in_degree + wid)),
+        of(ctx, p, wid),
+        column(ctx, p.indices, p.values, of_column.begin, of_column.end, rank) {
+    of.begin(ctx, p, rank);
+  }
 
   template <class Context, class Tile>
-  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t half) {
-    Scalar x{};
-    for (std::int64_t first = 0; first < unknown_.columns(p); first += Columns) {
-      if (first > 0) {
-        finish(ctx, tile, p, first - Columns, x, half);
-        unknown_.load_rhs(ctx, p, first, tile.rank());
-      }
-      if (unknown_.finishes(p, first, tile.rank())) {  // line 14
-        const Scalar sum = in_degree_ > 0 ? p.buffers.sum(ctx, unknown_.wid, first + tile.rank()) : Scalar{};
-        x = pivot_(p.alpha * unknown_.b - sum);
-      }
-      array_of<Scalar, Columns> xi;
-      for (int k = 0; k < Columns; ++k) {  // line 16, by shuffles instead of shared memory
-        xi[k] = tile.shuffle(x, k);
-      }
-      column_.for_each(ctx, 0, [&](Index j, Scalar value) {  // lines 17 and 18
-        for (int k = 0; k < Columns; ++k) {
-          if (first + k < unknown_.columns(p)) {
-            add_words(ctx, p.buffers.value(j, first + k), value * xi[k]);
-          }
+  SPTRSV_DEVICE void sweep(Context& ctx, const Tile& tile, const params& p, std::int64_t first, Scalar& x) {
+    if (of.finishes(p, first, tile.rank())) {  // line 14
+      const Scalar sum = in_degree > 0 ? p.buffers.sum(ctx, of.wid, first + tile.rank()) : Scalar{};
+      x = of.pivot(p.alpha * of.b - sum);
+    }
+    array_of<Scalar, Columns> xi;
+    for (int k = 0; k < Columns; ++k) {  // line 16, by shuffles instead of shared memory
+      xi[k] = tile.shuffle(x, k);
+    }
+    column.for_each(ctx, 0, [&](Index j, Scalar value) {  // lines 17 and 18
+      for (int k = 0; k < Columns; ++k) {
+        if (first + k < of.columns(p)) {
+          add_words(ctx, p.buffers.value(j, first + k), value * xi[k]);
         }
-      });
-    }
-    if (column_.has(0)) {
-      ctx.fence_release();  // line 19, once for all entries
-    }
-    column_.for_each(ctx, 0,
-                     [&](Index j, Scalar) { ctx.reduce_add(p.buffers.counts + j, Index{1}); });  // line 20
-    finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, half);
-  }
-
- private:
-  template <class Context>
-  SPTRSV_DEVICE solve_column(Context& ctx, const params& p, const span<Offset>& column, Index in_degree,
-                             const unknown<Scalar, Index, Offset, Columns, OneRhs>& loading, int rank)
-      : unknown_(loading),
-        in_degree_(in_degree),
-        column_(ctx, p.indices, p.values, column.begin, column.end, rank) {
-    unknown_.load_rhs(ctx, p, 0, rank);
-    pivot_ = pivot_divisor<Scalar>(unknown_.diagonal);
-  }
-
-  template <class Context, class Tile>
-  SPTRSV_DEVICE void finish(Context& ctx, const Tile& tile, const params& p, std::int64_t first, Scalar x,
-                            std::uint32_t half) const {
-    if (unknown_.finishes(p, first, tile.rank())) {  // line 22
-      if (in_degree_ > 0) {
-        p.buffers.restore_sum(ctx, unknown_.wid, first + tile.rank());
       }
-      unknown_.store(ctx, p, first + tile.rank(), x, half);
+    });
+  }
+  template <class Context>
+  SPTRSV_DEVICE void restore(Context& ctx, const params& p, std::int64_t rhs) const {
+    if (in_degree > 0) {
+      p.buffers.restore_sum(ctx, of.wid, rhs);
     }
   }
-
-  unknown<Scalar, Index, Offset, Columns, OneRhs> unknown_;
-  Index in_degree_;
-  prefetched_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> column_;
-  pivot_divisor<Scalar> pivot_{pivot_divisor<Scalar>::one()};
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::self_scheduled

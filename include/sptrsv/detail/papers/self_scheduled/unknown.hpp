@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system as the kernels of self_scheduled see it, and one unknown. Arrays have the paper's names
-// (self_scheduled_agent.hpp).
+// The system as the kernels of self_scheduled see it, with the paper's names, and one unknown.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,6 @@ struct system_params : paper_system<Scalar, Index, Offset, counted_unknowns<Scal
   const Index* in_degree;
 };
 
-/// The entries [begin, end) of a row or column.
 template <class Offset>
 struct span {
   Offset begin;
@@ -43,6 +41,7 @@ struct unknown {
   Index substitution_index;
   Scalar diagonal;
   Scalar b{};
+  pivot_divisor<Scalar> pivot{pivot_divisor<Scalar>::one()};  ///< by begin()
 
   template <class Context>
   SPTRSV_DEVICE unknown(Context& ctx, const params& p, std::int64_t at)
@@ -51,7 +50,6 @@ struct unknown {
                                                              : static_cast<Index>(at)),
         diagonal(p.pivot(ctx, at)) {}
 
-  /// Returns the number of right-hand sides of the solve.
   SPTRSV_DEVICE static std::int64_t columns(const params& p) { return OneRhs ? 1 : p.x.columns; }
   SPTRSV_DEVICE static bool finishes(const params& p, std::int64_t first, int rank) {
     return rank < Columns && first + rank < columns(p);
@@ -64,6 +62,12 @@ struct unknown {
     if (finishes(p, first, rank)) {
       b = ctx.load(p.b.data + row(p) * p.b.row_stride + (first + rank) * p.b.column_stride);
     }
+  }
+  /// Loads the right-hand sides of the first sweep, and divides by the pivot ahead of the wait.
+  template <class Context>
+  SPTRSV_DEVICE void begin(Context& ctx, const params& p, int rank) {
+    load_rhs(ctx, p, 0, rank);
+    pivot = pivot_divisor<Scalar>(diagonal);
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, const params& p, std::int64_t rhs, Scalar x,

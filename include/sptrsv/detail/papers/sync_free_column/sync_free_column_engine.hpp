@@ -16,8 +16,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::sync_free_column {
 
-/// Parameters of a solve: the columns of the system in the order of substitution. Its buffers are d_in_degree
-/// and d_left_sum.
+/// The columns in the order of substitution. The buffers are d_in_degree and d_left_sum.
 template <class Scalar, class Index, class Offset>
 struct column_system : paper_system<Scalar, Index, Offset, counted_unknowns<Scalar, Index>> {
   const Index* in_degree;  ///< entries of each row, by substitution index
@@ -87,8 +86,7 @@ struct agent {
     const Index inside = uses_shared ? ctx.load_constant(p.in_degree_inside + i) : Index{0};
     const Index outside = ctx.load_constant(p.in_degree + i) - inside;
     const std::int64_t row = p.mirrored(i);
-    // Rows ascend within a column and a block has at most 32 components. So only a lane's first entry can lie
-    // in a row of this block.
+    // Rows ascend, and a block has at most 32: only a lane's first entry can lie in a row of this block.
     const bool near =
         uses_shared && column.has(0) && column.first_index() - first_of_block < columns_per_block;
 
@@ -183,8 +181,6 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
   using base = paper_engine<Scalar, Index, Offset, Executor, counted_storage<Scalar, Index>>;
   template <int Columns>
   using agent = sync_free_column::agent<Tuning, Scalar, Index, Offset, Columns>;
-  using for_one = agent<1>;
-  using for_several = agent<Tuning::rhs_per_sweep>;
 
  public:
   engine(const policy::basic_sync_free_column<Tuning>&, const pattern_view<Index, Offset>& a,
@@ -201,8 +197,8 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    this->template launch_solve<for_one, for_several>(alpha, b, x, scratch.unknowns(), on,
-                                                      in_degrees_.total.data(), in_degrees_.inside.data());
+    this->template launch_solve<agent, Tuning::rhs_per_sweep>(
+        alpha, b, x, scratch.unknowns(), on, in_degrees_.total.data(), in_degrees_.inside.data());
   }
 
   void describe(solver_info& info, const Executor& on) const {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/papers/paper_engine.hpp"
-#include "sptrsv/detail/papers/row_wise/lane_rows.hpp"
+#include "sptrsv/detail/papers/row_wise/rows.hpp"
 #include "sptrsv/policy/sync_free_thread.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::sync_free_thread {
@@ -14,7 +14,7 @@ namespace sptrsv::SPTRSV_ABI::detail::sync_free_thread {
 /// solves `Columns` right-hand sides.
 ///
 ///   1. Draw a ticket per block: thread t takes row ticket * block_threads + t, in solve order.
-///   2. Solve the 32 rows of the warp, which may depend on one another (papers/row_wise/lane_rows.hpp).
+///   2. Solve the 32 rows of the warp, which may depend on one another (papers/row_wise/rows.hpp).
 ///   3. Reset the row's component in the other half of the double buffer to pending.
 ///
 /// Progress: rows of other warps that a row waits for have smaller solve indices, so their warps have
@@ -59,8 +59,6 @@ class engine<policy::basic_sync_free_thread<Tuning>, Scalar, Index, Offset, Exec
   using base = paper_engine<Scalar, Index, Offset, Executor>;
   template <int Columns>
   using agent = sync_free_thread::agent<Tuning, Scalar, Index, Offset, Columns>;
-  using for_one = agent<1>;
-  using for_several = agent<Tuning::rhs_per_sweep>;
 
  public:
   engine(const policy::basic_sync_free_thread<Tuning>& policy, const pattern_view<Index, Offset>& a,
@@ -72,7 +70,8 @@ class engine<policy::basic_sync_free_thread<Tuning>, Scalar, Index, Offset, Exec
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    this->template launch_solve<for_one, for_several>(alpha, b, x, scratch.buffers(), on, waits_first_);
+    this->template launch_solve<agent, Tuning::rhs_per_sweep>(alpha, b, x, scratch.buffers(), on,
+                                                              waits_first_);
   }
 
   void describe(solver_info& info, const Executor& on) const {

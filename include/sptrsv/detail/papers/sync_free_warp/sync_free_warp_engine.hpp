@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels and the engine of sync_free_warp: one warp solves one row, or rows of one level that have about
-// the same length.
+// The kernels and the engine of sync_free_warp: a warp for a row, or for rows of one level and length.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +10,8 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/detail/papers/paper_system.hpp"
-#include "sptrsv/detail/papers/row_wise/task_agent.hpp"
-#include "sptrsv/detail/papers/row_wise/tile_rows.hpp"
+#include "sptrsv/detail/papers/row_wise/rows.hpp"
+#include "sptrsv/detail/papers/row_wise/tasks.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
@@ -122,8 +121,7 @@ struct agent {
     }
   }
 
-  /// Adds a_e x_e to sums[k] for this lane's next `Entries` entries. All components are loaded once before
-  /// the lane waits for any of them.
+  /// Adds a_e x_e to sums[k] for `Entries` entries, whose components are loaded before one is waited for.
   template <int Entries, class Context>
   SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t half, Offset e,
                                         std::int64_t first, array_of<Scalar, Columns>& sums) {
@@ -191,8 +189,7 @@ struct starts_by_length {
 /// their own.
 template <int Entries, int Columns, class System>
 struct shared_rows {
-  /// Solves the rows [first_solve_index, end_solve_index), at least one, and resets their components in the
-  /// other buffer to pending.
+  /// Solves the rows [first_solve_index, end_solve_index), at least one, and resets the other buffer.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const System& p, const block_start& start,
                                   std::int64_t first_solve_index, std::int64_t end_solve_index) {
@@ -217,13 +214,9 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   using base = paper_engine<Scalar, Index, Offset, Executor>;
   template <int Columns>
   using agent = sync_free_warp::agent<Tuning, Scalar, Index, Offset, Columns>;
-  using for_one = agent<1>;
-  using for_several = agent<Tuning::rhs_per_sweep>;
   template <int Columns>
   using shared_agent =
       row_wise::task_agent<Tuning, Scalar, Index, Offset, Columns, sync_free_warp::shared_rows>;
-  using shared_for_one = shared_agent<1>;
-  using shared_for_several = shared_agent<Tuning::rhs_per_sweep>;
 
  public:
   engine(const policy::basic_sync_free_warp<Tuning>& policy, const pattern_view<Index, Offset>& a,
@@ -247,10 +240,10 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
     if (shares_) {
-      this->template launch_solve<shared_for_one, shared_for_several>(alpha, b, x, scratch.buffers(), on,
-                                                                      tasks_.count, tasks_.first.data());
+      this->template launch_solve<shared_agent, Tuning::rhs_per_sweep>(alpha, b, x, scratch.buffers(), on,
+                                                                       tasks_.count, tasks_.first.data());
     } else {
-      this->template launch_solve<for_one, for_several>(alpha, b, x, scratch.buffers(), on);
+      this->template launch_solve<agent, Tuning::rhs_per_sweep>(alpha, b, x, scratch.buffers(), on);
     }
   }
 

@@ -19,7 +19,6 @@ struct stored_rows {
 
   /// Returns the distance of the entries of a row: 1 or -1.
   [[nodiscard]] SPTRSV_HOST_DEVICE int step() const { return mirrored ? -1 : 1; }
-  /// Returns where the first entry of a row stands.
   template <class Context>
   SPTRSV_DEVICE std::int64_t begin(Context& ctx, std::int64_t row) const {
     return mirrored ? static_cast<std::int64_t>(ctx.load_constant(offsets + size - row)) - 1
@@ -92,7 +91,6 @@ struct mark_runs {
   }
 };
 
-/// The runs of columns, as kernels see them.
 template <class Index>
 struct column_runs {
   std::int64_t size;  ///< columns
@@ -104,7 +102,6 @@ struct column_runs {
   SPTRSV_DEVICE bool begin(Context& ctx, std::int64_t column) const {
     return ctx.load_constant(begins + column) != 0;
   }
-  /// Returns the number of the run of a column.
   template <class Context>
   SPTRSV_DEVICE std::int64_t of(Context& ctx, std::int64_t column) const {
     return static_cast<std::int64_t>(ctx.load_constant(begun + column + 1)) - 1;

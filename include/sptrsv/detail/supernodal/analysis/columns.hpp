@@ -15,8 +15,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// The columns of the strictly lower triangle, rows ascending, as kernels see them. They may be runs of the
-/// stored matrix itself.
+/// The columns of the strictly lower triangle, rows ascending; they may be runs of the stored matrix.
 template <class Index, class Offset>
 struct column_view {
   std::int64_t size;
@@ -26,15 +25,13 @@ struct column_view {
   int step;   ///< distance of the entries of a column: 1 or -1
   Index top;  ///< an index i stands for row top - i; -1: for row i
 
-  /// Returns where the first entry of a column stands.
   template <class Context>
   SPTRSV_DEVICE std::int64_t begin(Context& ctx, std::int64_t column) const {
     return ctx.load_constant(first + column);
   }
   template <class Context>
   SPTRSV_DEVICE std::int64_t count(Context& ctx, std::int64_t column) const {
-    return static_cast<std::int64_t>(ctx.load_constant(offsets + column + 1)) -
-           static_cast<std::int64_t>(ctx.load_constant(offsets + column));
+    return triangle_kernels::row_length(ctx, offsets, column);
   }
   /// Returns the row of entry `t` of the column that begins at `begin`.
   template <class Context>
@@ -42,8 +39,7 @@ struct column_view {
     const Index index = ctx.load_constant(indices + begin + step * t);
     return static_cast<std::int64_t>(top < 0 ? index : static_cast<Index>(top - index));
   }
-  /// Returns how many of the `count` entries of the column that begins at `begin` stand in rows before
-  /// `row_end`.
+  /// Returns how many of the `count` entries of the column at `begin` stand in rows before `row_end`.
   template <class Context>
   SPTRSV_DEVICE std::int64_t count_before(Context& ctx, std::int64_t begin, std::int64_t count,
                                           std::int64_t row_end) const {
@@ -163,11 +159,9 @@ class factor_columns {
             stored_step_,
             lists_.shift.data()};
   }
-  /// Gives away how many fundamental supernodes begin before each column and before the end; empty if this is
-  /// not known.
+  /// Gives away how many fundamental supernodes begin before each column and the end; empty: unknown.
   [[nodiscard]] buffer<Index> take_begun() { return std::exchange(lists_.begun, {}); }
-  /// Says which the first columns of the `count` fundamental supernodes are, before values() is called: of
-  /// the runs of columns it needs these only. Only enqueues.
+  /// Keeps the first columns of the `count` fundamental supernodes of runs, for values(). Only enqueues.
   template <class Executor>
   void set_fundamental(const buffer<Index>& first_columns, std::int64_t count, const Executor& on,
                        memory_resource& resource) {

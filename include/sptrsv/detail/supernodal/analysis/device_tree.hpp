@@ -2,7 +2,6 @@
 // The supernodes of a plan, cut from the merged supernodes on the device; see cut() for the same on the host.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -15,7 +14,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// The supernodes of a plan on the device.
 template <class Index>
 struct device_tree : device_arrays {
   supernodes<Index> of{};             ///< without lists of rows, and without what is known of columns
@@ -24,8 +22,7 @@ struct device_tree : device_arrays {
   buffer<cut_supernode<Index>> made;  ///< what tree_of() needs; empty if the tree comes from the host
 };
 
-/// The merged supernodes, as the kernels below see them. Each range of columns is cut into supernodes of
-/// `max_width` columns; the last one has the rest.
+/// The merged supernodes. Each range is cut into supernodes of `max_width` columns; the last has the rest.
 template <class Index>
 struct merged_view {
   const merged_columns<Index>* ranges;
@@ -33,8 +30,7 @@ struct merged_view {
   std::int64_t size;  ///< columns of all of them
   std::int64_t max_width;
 
-  /// Calls use(begin, end, rows, range_end) for each supernode of a range: its columns, the number of rows
-  /// below them, and the end of the range.
+  /// Calls use(begin, end, rows below, end of the range) for each supernode of a range.
   template <class Context, class Use>
   SPTRSV_DEVICE void for_pieces(Context& ctx, std::int64_t i, const Use& use) const {
     const std::int64_t rows = ctx.load_constant(&ranges[i].rows);
@@ -130,8 +126,7 @@ struct write_pieces {
   }
 };
 
-/// Cuts merged supernodes of `size` columns into chains of supernodes of at most `max_width` columns.
-/// Synchronises.
+/// Cuts merged supernodes of `size` columns into chains of at most `max_width` columns. Synchronises.
 template <class Index, class Executor>
 device_tree<Index> cut_on_device(const buffer<merged_columns<Index>>& ranges, std::int64_t size,
                                  std::int64_t max_width, simt::scan_words& words, const Executor& on,

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
@@ -89,8 +88,7 @@ struct merge_agent {
   }
 
  private:
-  /// A supernode after its merge: the lowest descendant of its range, the first column of this one, and the
-  /// entries of the range.
+  /// A merged supernode: the lowest descendant of its range, the first column of this one, and the entries.
   struct merged_node {
     std::int64_t node;
     std::int64_t lowest;
@@ -166,7 +164,6 @@ struct write_ranges {
   }
 };
 
-/// The merged supernodes of a plan.
 template <class Index>
 struct device_merge {
   buffer<merged_columns<Index>> ranges;
@@ -207,8 +204,7 @@ device_merge<Index> merge_on_device(const device_fundamental<Index>& f, const me
   return merged;
 }
 
-/// Merges supernodes with their parents: on the device, or on the host if they are not nested or their tree
-/// is high. Synchronises.
+/// Merges supernodes with their parents, on the host if not nested or in a high tree. Synchronises.
 template <class Index, class Executor>
 device_merge<Index> merge_supernodes(const device_fundamental<Index>& f, const merge_limits& limits,
                                      simt::scan_words& words, const Executor& on, memory_resource& resource) {

@@ -11,7 +11,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// The bounds of a supernode and of its panel.
 struct panel_bounds {
   std::int64_t first;
   std::int64_t end;  ///< of its columns
@@ -85,8 +84,7 @@ struct check_panels {
   }
 };
 
-/// Writes, for each column, the number of its strictly lower entries, and where its first one is. Runs once
-/// per supernode, by a warp.
+/// Counts the strictly lower entries of each column, and finds the first. Once per supernode, by a warp.
 template <class Index, class Offset>
 struct find_panel_columns {
   panel_pattern<Index, Offset> a;

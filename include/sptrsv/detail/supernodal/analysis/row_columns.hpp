@@ -24,8 +24,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// Counts the entries of each row in first columns of runs, the diagonal included. Runs once per row, by a
-/// tile of lanes, and once for the end.
+/// Counts the entries of rows in first columns of runs, with the diagonal. Once per row, and for the end.
 template <class Index, class Offset>
 struct count_listed {
   stored_rows<Index, Offset> c;
@@ -48,8 +47,7 @@ struct count_listed {
   }
 };
 
-/// Sums what count_listed has found of the rows before each row, in a scan. Runs once per row and once for
-/// the end.
+/// Sums what count_listed has found before each row, in a scan. Runs once per row and once for the end.
 template <class Offset>
 struct sum_listed {
   std::int64_t size;
@@ -115,8 +113,7 @@ struct write_listed {
   }
 };
 
-/// Writes the rows of the lists, and where each list begins. Runs once per element of a list and once for the
-/// end.
+/// Writes the rows of the lists, and where each begins. Runs once per element and once for the end.
 template <class Index, class Offset>
 struct find_lists {
   const std::uint64_t* keys;  ///< the row, and in the low bits the run; sorted by runs

@@ -21,8 +21,7 @@ struct stored_values {
   /// Indices in the stored matrix: of the entries, or, with `shift`, of those in the same rows that a column
   /// before has, that in the row of the diagonal included; null: each column is a run of the stored matrix.
   const Offset* sources;
-  /// By column: index of the diagonal entry; null: it stands before the first entry in the run or, with
-  /// `shift`, in `sources`.
+  /// By column: index of the diagonal entry; null: it stands before the first entry or source.
   const Offset* pivots;
   int step;  ///< distance of the entries of a run, or, with `shift`, of a row: 1 or -1
   /// By fundamental supernode: from the index in `sources` to that of the entry of its first column in the
@@ -66,8 +65,7 @@ struct stored_values {
   }
 };
 
-/// Takes what stored_values needs of the first column of each fundamental supernode. Runs once per
-/// fundamental supernode.
+/// Takes what stored_values needs of the first columns. Runs once per fundamental supernode.
 template <class Index, class Offset>
 struct take_first_columns {
   const Index* column;  ///< by fundamental supernode: its first column
@@ -92,20 +90,10 @@ struct stored_panels {
   stored_values<Scalar, Index, Offset> stored;
   const Scalar* diagonal;  ///< by column; null if the diagonal is unit
 
-  /// Returns an entry of the diagonal block, whose row is `column`, divided by the pivot. Zeros stay zeros:
-  /// the pattern may not have them.
+  /// Returns an entry in row `column` divided by the pivot. Zeros, perhaps not in the pattern, stay.
   template <class Context>
   SPTRSV_DEVICE Scalar scaled(Context& ctx, Scalar v, std::int64_t column) const {
     return diagonal == nullptr || v == Scalar{} ? v : divide(v, ctx.load_constant(diagonal + column));
-  }
-
-  /// Returns whether row `row` of a panel depends on its column `column` < row by structure.
-  template <class Context>
-  SPTRSV_DEVICE bool depends(Context& ctx, const supernode& node, std::int64_t row,
-                             std::int64_t column) const {
-    return row >= node.range_columns ||
-           column >= static_cast<std::int64_t>(ctx.load_constant(of.first_descendant + node.first + row)) -
-                         node.first;
   }
 };
 

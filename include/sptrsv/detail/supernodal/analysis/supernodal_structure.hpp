@@ -12,8 +12,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// Writes the list of rows of each supernode: the other columns of its merged range, then the rows below the
-/// last one of them. Runs once per row of a list.
+/// Writes the lists of rows: other columns of the merged range, then the rows below it. Once per row.
 template <class Index, class Offset>
 struct write_rows {
   column_view<Index, Offset> c;
@@ -46,8 +45,7 @@ struct find_first_descendant {
   }
 };
 
-/// Finds the fundamental supernode of the first column of each supernode, and where its masks begin, in a
-/// scan. Runs once per supernode and once for the end.
+/// Finds first fundamental supernodes, and where masks begin, in a scan. Per supernode and for the end.
 template <class Index>
 struct place_masks {
   supernodes<Index> of;
@@ -78,8 +76,7 @@ struct place_masks {
   }
 };
 
-/// Writes the masks of a fundamental supernode; see row_masks. Runs once per fundamental supernode, by a
-/// warp.
+/// Writes the masks, see row_masks. Runs once per fundamental supernode, by a warp.
 template <class Index, class Offset>
 struct write_masks {
   column_view<Index, Offset> c;
@@ -112,7 +109,6 @@ struct write_masks {
   }
 
  private:
-  /// Writes the mask for one supernode.
   template <class Context, class Warp>
   SPTRSV_DEVICE void write(Context& ctx, const Warp& warp, const column_rows& rows, const supernode& node,
                            std::int64_t mask) const {
@@ -165,7 +161,6 @@ struct write_masks {
   }
 };
 
-/// Owns the supernodes of a plan and their masks.
 template <class Index>
 struct device_structure : device_tree<Index> {
   using device_tree<Index>::of;

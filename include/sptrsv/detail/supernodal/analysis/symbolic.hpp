@@ -13,8 +13,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// Counts the children of each column in the tree: the parent of a column is its first row. Runs once per
-/// column.
+/// Counts the children of each column: its parent is its first row. Runs once per column.
 template <class Index, class Offset>
 struct count_children {
   column_view<Index, Offset> c;
@@ -73,8 +72,7 @@ struct fundamental_view {
   unsigned char* nested;  ///< by supernode
 };
 
-/// Writes what is known of each fundamental supernode from its first and its last column. Runs once per
-/// column and once for the end.
+/// Writes what the first and last columns of supernodes tell. Runs once per column and for the end.
 template <class Index, class Offset>
 struct describe_fundamental {
   column_view<Index, Offset> c;
@@ -103,8 +101,7 @@ struct describe_fundamental {
   }
 };
 
-/// Marks supernodes whose rows are columns of their parent or rows below it. Runs once per fundamental
-/// supernode.
+/// Marks supernodes whose rows their parent has, too. Runs once per fundamental supernode.
 template <class Index, class Offset>
 struct mark_nested {
   column_view<Index, Offset> c;
@@ -150,8 +147,7 @@ struct mark_nested {
   }
 };
 
-/// Counts the entries of the rows of C: those in the columns of one fundamental supernode. Runs once per
-/// fundamental supernode.
+/// Counts the entries of the rows of C. Runs once per fundamental supernode, for its columns.
 template <class Index, class Offset>
 struct count_row_entries {
   column_view<Index, Offset> c;
@@ -197,21 +193,7 @@ struct device_fundamental {
   }
 };
 
-/// Returns how many fundamental supernodes of the columns `c` begin before each column and before the end.
-template <class Index, class Offset, class Executor>
-buffer<Index> count_begun(const column_view<Index, Offset>& c, const Executor& on,
-                          memory_resource& resource) {
-  auto begun = make_buffer<Index>(c.size + 1, on, resource);
-  const auto children = make_zeros<Index>(c.size, on, resource);
-  simt::for_each(on, c.size, count_children<Index, Offset>{c, children.data()});
-  simt::for_each_by_tile<lanes_per_list>(on, c.size + 1,
-                                         mark_fundamental<Index, Offset>{c, children.data(), begun.data()});
-  on.exclusive_scan(begun.data(), begun.data(), c.size + 1, resource);
-  return begun;
-}
-
-/// Finds the fundamental supernodes of the columns of C, and what is not known of the longest row and column;
-/// tells the columns. Synchronises.
+/// Finds the fundamental supernodes, and the longest row and column if unknown. Synchronises.
 template <class Index, class Offset, class Executor>
 device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& columns, const Executor& on,
                                            memory_resource& resource) {
@@ -220,7 +202,12 @@ device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& column
   device_fundamental<Index> f;
   f.begun = columns.take_begun();
   if (f.begun.data() == nullptr) {
-    f.begun = count_begun(c, on, resource);
+    f.begun = make_buffer<Index>(c.size + 1, on, resource);
+    const auto children = make_zeros<Index>(c.size, on, resource);
+    simt::for_each(on, c.size, count_children<Index, Offset>{c, children.data()});
+    simt::for_each_by_tile<lanes_per_list>(
+        on, c.size + 1, mark_fundamental<Index, Offset>{c, children.data(), f.begun.data()});
+    on.exclusive_scan(f.begun.data(), f.begun.data(), c.size + 1, resource);
   }
   f.count = download_value(f.begun.data() + c.size, on);
   f.first = make_buffer<Index>(f.count + 1, on, resource);

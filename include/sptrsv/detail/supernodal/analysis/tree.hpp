@@ -32,8 +32,7 @@ struct merge_limits {
   double max_narrow_padding;
   std::int64_t narrow_width;
 
-  /// Returns whether a panel of `columns` columns and `entries` entries may hold `in_pattern` entries of the
-  /// pattern.
+  /// Returns whether a panel of this size may hold only `in_pattern` entries of the pattern.
   [[nodiscard]] SPTRSV_HOST_DEVICE bool allow(std::int64_t entries, std::int64_t in_pattern,
                                               std::int64_t columns) const {
     return static_cast<double>(entries - in_pattern) <=
@@ -41,7 +40,6 @@ struct merge_limits {
   }
 };
 
-/// The columns that are merged into one supernode.
 template <class Index>
 struct merged_columns {
   Index first;          ///< first column
@@ -50,14 +48,12 @@ struct merged_columns {
   Index parent_column;  ///< this row, as a column; -1: none
 };
 
-/// The supernodes after merging.
 template <class Index>
 struct merged_supernodes {
   std::vector<merged_columns<Index>> ranges;  ///< ascending
   std::vector<Index> first_descendant;        ///< by fundamental supernode: see supernodes::first_descendant
 };
 
-/// Returns whether `ancestor` is `node` or an ancestor of it.
 inline bool is_ancestor(const fundamental_supernodes& f, std::int64_t ancestor, std::int64_t node) {
   while (node >= 0 && node < ancestor) {
     node = f.parent[at(node)];
@@ -153,8 +149,7 @@ struct supernode_tree {
     return {first[at], columns(s), rows_begin[at], rows(s), panel_begin[at], range_end[at] - first[at], 0};
   }
 
-  /// Returns the level of each supernode, counted from 0: the longest path from a leaf, or, if `from_roots`,
-  /// from a root. All levels are 0 unless `is_nested`.
+  /// Returns the levels: the longest path from a leaf, or `from_roots`; all are 0 unless `is_nested`.
   [[nodiscard]] std::vector<std::int32_t> levels(bool from_roots) const {
     std::vector<std::int32_t> level(parent.size(), 0);
     if (!is_nested) {
@@ -184,7 +179,6 @@ struct cut_supernode {
   Index parent;     ///< see supernode_tree
 };
 
-/// Returns the tree of supernodes of `size` columns.
 template <class Index>
 supernode_tree<Index> tree_of(const std::vector<cut_supernode<Index>>& made, std::int64_t size,
                               bool is_nested) {
@@ -208,8 +202,7 @@ supernode_tree<Index> tree_of(const std::vector<cut_supernode<Index>>& made, std
   return tree;
 }
 
-/// Cuts the merged supernodes of `size` columns into chains of supernodes of at most `max_width` columns, and
-/// before the columns `cuts`, which ascend.
+/// Cuts merged supernodes into chains of at most `max_width` columns, and before `cuts`, which ascend.
 template <class Index>
 supernode_tree<Index> cut(const std::vector<merged_columns<Index>>& merged, std::int64_t size, bool is_nested,
                           std::int64_t max_width, const std::vector<std::int64_t>& cuts) {

@@ -102,8 +102,7 @@ struct forest_memory {
            static_cast<std::int64_t>(ctx.load_constant(p.of.first_descendant + global_row));
   }
 
-  /// Returns the logarithm of the number of lanes for each of `count` products. Shifts by it replace
-  /// divisions, which take longer than a product.
+  /// Returns log2 of the lanes for each of `count` products: shifts take less time than divisions.
   SPTRSV_DEVICE static int log_lanes_for(int count) {
     return 16 * count <= threads  ? 4
            : 8 * count <= threads ? 3

@@ -57,8 +57,7 @@ struct forward_forest {
   }
 
  private:
-  /// Calls finish(product, sum) in one lane for each row with products in a level. `product`: the last one of
-  /// the row.
+  /// Calls finish(last product, sum) in one lane for each row with products in a level.
   template <class Finish>
   SPTRSV_DEVICE void add_products(int level, const Finish& finish) const {
     const auto warp = ctx.template group<32>();
@@ -93,7 +92,6 @@ struct forward_forest {
     }
   }
 
-  /// Returns the share of a lane in a product.
   SPTRSV_DEVICE Scalar multiply(const forest_product& product, int lane, int lanes) const {
     const int count = product.count & forest_product::count_mask;
     const Scalar* const entries = at.panels + product.entry;
@@ -155,14 +153,12 @@ struct backward_forest {
   }
 
  private:
-  /// A column with its supernode.
   struct column {
     int number;
     forest_node of;
   };
 
-  /// Calls finish(column, sum) in one lane for each column [begin, end) in the order of levels. Its lanes get
-  /// their shares of the sum from share(column, lane, lanes).
+  /// Calls finish(column, sum) in one lane for each column; its lanes sum up share(column, lane, lanes).
   template <class Share, class Finish>
   SPTRSV_DEVICE void for_columns(int begin, int end, const Share& share, const Finish& finish) const {
     const auto warp = ctx.template group<32>();
@@ -219,8 +215,7 @@ struct backward_forest {
   }
 };
 
-/// Solves forest `number`. `Direction`: forward_forest or backward_forest. The words at `arrival` are
-/// prepared.
+/// Solves forest `number`, by forward_forest or backward_forest. The words at `arrival` are prepared.
 template <class Direction, bool Backward, class Context, class Params>
 SPTRSV_DEVICE void solve_forest(Context& ctx, const Params& p, const block_start& start, std::int64_t number,
                                 std::uint64_t* arrival) {

@@ -68,7 +68,6 @@ struct alignas(16) forest_node {
   std::uint16_t unused[2];
 };
 
-/// The forests as kernels see them.
 template <class Offset>
 struct forests_view {
   forest* forests;
@@ -125,12 +124,10 @@ struct forest_space {
 struct forest_place {
   std::int32_t level = -1;  ///< -1: it is in no forest
   std::int32_t root = -1;   ///< the root of its tree in the forest
-  /// Of a root: local number of the first row below it. Of a supernode in no forest: how many forests come
-  /// after it.
+  /// Of a root: local number of the first row below it. In no forest: how many forests come after it.
   std::int32_t outside = 0;
 };
 
-/// The forests of a plan on the host.
 struct forest_list {
   std::vector<forest> forests;       ///< ascending
   std::vector<forest_place> places;  ///< by supernode
@@ -147,8 +144,7 @@ struct forest_list {
   }
 };
 
-/// Chooses the forests: the largest subtrees that fit shared memory, neighbours together. A tree that is not
-/// nested has none.
+/// Chooses the forests of a nested tree: the largest subtrees that fit shared memory, neighbours together.
 template <class Index>
 class forest_finder {
  public:
@@ -188,8 +184,7 @@ class forest_finder {
     }
   }
 
-  /// Makes the forest that ends with supernode `last`. Returns the supernode before it, or before `last` if
-  /// its subtree does not fit.
+  /// Makes the forest that ends with supernode `last`, if it fits. Returns the supernode before it.
   std::int64_t take_forest(std::int64_t last) {
     std::int64_t first = last + 1;
     std::int64_t outside = 0;
@@ -228,12 +223,10 @@ class forest_finder {
     return first - 1;
   }
 
-  /// Returns whether the descendants of a supernode are those just before it, and a forest may contain them
-  /// all.
+  /// Returns whether its descendants are those just before it, and a forest may contain them all.
   [[nodiscard]] bool is_subtree(std::int64_t s) const {
     return apart_[at(s)] == 0 && subtree_size_[at(s)] == s - subtree_begin_[at(s)] + 1;
   }
-  /// Returns whether the supernodes [first, last] fit shared memory.
   [[nodiscard]] bool fits(std::int64_t first, std::int64_t last, std::int64_t outside) const {
     constexpr std::int64_t most = forest_space::max_count;
     const std::int64_t m = tree_.columns(first, last);

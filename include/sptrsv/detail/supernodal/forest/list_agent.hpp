@@ -52,8 +52,7 @@ struct forest_list_agent {
     supernodes<Index> of;
     forests_view<Offset> to;     ///< the forests, and the arrays to be filled
     const forest_place* places;  ///< by supernode
-    /// Forward: two words per row of the lists of a forest; backward: two per column. Those of a forest begin
-    /// at twice its `items`.
+    /// Two words per row of the lists (forward) or per column; those of a forest begin at twice its `items`.
     std::uint64_t* scratch;
     /// Forward, by column: the last level in which a product is added to it, counted from 1.
     std::int32_t* last_level;
@@ -175,7 +174,6 @@ struct forest_list_agent {
             static_cast<std::uint16_t>(node.panel - f.panels + panel_row(panel_row_number, node.columns)),
             static_cast<std::uint16_t>(node.first - f.first), static_cast<std::uint16_t>(count)};
   }
-  /// Backward: returns a supernode.
   SPTRSV_DEVICE static forest_node node_of(const forest& f, const supernode& node) {
     return {static_cast<std::uint16_t>(node.first - f.first),
             static_cast<std::uint16_t>(node.columns),
@@ -200,8 +198,7 @@ struct forest_list_agent {
       from = sorted;
     }
   }
-  /// One pass. The warps take equal parts of the items. A lane counts the items with the digit that is its
-  /// rank.
+  /// One pass. Warps take equal parts of the items. A lane counts those with the digit that is its rank.
   template <class Context>
   SPTRSV_DEVICE static void sort_by_digit(Context& ctx, shared_storage& shared, const std::uint64_t* from,
                                           std::uint64_t* to, int count, int shift) {
@@ -236,7 +233,6 @@ struct forest_list_agent {
     ctx.barrier();
   }
 
-  /// The digits of 32 items, one for each lane.
   struct digits_of_warp {
     std::uint64_t word = 0;
     int mine = 0;

@@ -31,47 +31,13 @@ struct pack_backward_agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    start_pack_block(ctx, shared, p);
-    const task& work = shared.work;
-    if (work.kind == task_kind::warps) {
-      supernode_team<Context, 32> team(ctx);
-      const int index = team.warp().index();
-      if (index < work.end - work.begin) {
-        const supernode& node = shared.small[index];
-        solve(ctx, team, 0, shared, p, node, 0, node.height(), -1,
-              memory_type::template of_warp<space>(ctx, p.tile_bytes, index), &shared.arrivals[index],
-              nullptr);
-      }
-      return;
-    }
-    supernode_team<Context, block_threads> team(ctx);
-    const auto memory = memory_type::template of_block<space>(ctx, p.tile_bytes);
-    if (work.kind == task_kind::sums) {
-      sum(ctx, team, shared, p, work, memory.products);
-      return;
-    }
-    solve(ctx, team, team.warp().index(), shared, p, work.node, work.begin, work.end,
-          work.kind == task_kind::tile ? work.partials : -1, memory, &shared.arrivals[0], shared.votes);
+    run_pack_block<pack_backward_agent>(ctx, shared, p);
   }
 
- private:
-  using pair = rhs_pair<Scalar>;
-  using flag = value_flag<pair>;
-
-  /// Divides by the pivot, and hands over and stores components of x.
-  template <class Rhs>
-  SPTRSV_DEVICE static void finish(const Rhs& rhs, std::int64_t column, const pair& sum) {
-    const auto pivot = rhs.p.pivot(rhs.ctx, column);
-    const pair solved{{pivot(sum.of[0]), pivot(sum.of[1])}};
-    rhs.publish(column, solved);
-    rhs.store_x(column, rhs.p.size - 1 - column, solved);
-  }
-
-  /// Adds the sums of the tiles for some columns of the supernode. Groups of warps take 8 columns each; the
-  /// warps of a group take the tiles round-robin.
+  /// Adds the sums of tiles. Groups of warps take 8 columns each, the warps of a group tiles round-robin.
   template <class Context, class Team>
   SPTRSV_DEVICE static void sum(Context& ctx, Team& team, const shared_storage& shared, const params& p,
-                                const task& work, pair* products) {
+                                const task& work, rhs_pair<Scalar>* products) {
     const std::uint32_t half = shared.start.half;
     const pack_range packs = p.packs_of(shared.sharer);
     const int octets = static_cast<int>(simt::ceil_div(work.end - work.begin, std::int64_t{octet_rows}));
@@ -97,6 +63,97 @@ struct pack_backward_agent {
     }
   }
 
+  /// Multiplies the rows [begin, end), if `is_tile` for partial sums. `warp_index`: in its team.
+  template <class Context, class Team>
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
+                                  const params& p, const supernode& node, std::int64_t begin,
+                                  std::int64_t end, bool is_tile, const memory_type& memory,
+                                  std::uint64_t* arrival, bool* votes) {
+    constexpr int rows_at_once = Team::size;
+    const std::int64_t partials = is_tile ? shared.work.partials : -1;
+    const std::uint32_t half = shared.start.half;
+    const pack_range packs = p.packs_of(shared.sharer);
+    pack_panel<Scalar> part(node.columns, begin, end);
+    part.stride = partials >= 0 ? tile_stride(part.columns) : 0;
+    if (packs.first < packs.end) {  // otherwise nobody waits for the copy
+      copy_part(ctx, team, warp_index, p.panels, node.panel, part, memory.panel, arrival);
+    }
+    const int k = part.columns;
+    const warp_share share(static_cast<int>(simt::ceil_div(k, octet_rows)), Team::size / 32, warp_index);
+    const int pair_of_lane = team.rank() % pack_pairs;
+    column_factors factors(p, node, part, share, team.warp().rank());
+    const int row_of_lane = team.rank() / pack_pairs;
+    const auto take_rows = [&](int base) {
+      return row_batch::take(ctx, p, node, part.skipped + base + row_of_lane, end, Team::size / pack_pairs);
+    };
+    const bool is_one_batch = part.end - part.begin <= rows_at_once;
+    row_batch rows = take_rows(part.begin);
+    typename flag::reading seen[row_batch::capacity];
+    rows.try_load(p.rhs_of(ctx, half, packs.first, pair_of_lane), seen);
+    for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
+      const auto rhs = p.rhs_of(ctx, half, pack, pair_of_lane);
+      pair sums[column_factors::capacity] = {};
+      for (int base = part.begin; base < part.end; base += rows_at_once) {
+        const int count = part.end - base < rows_at_once ? part.end - base : rows_at_once;
+        if (!is_one_batch && (pack > packs.first || base > part.begin)) {
+          rows = take_rows(base);
+          rows.try_load(rhs, seen);
+        }
+        bool finite = true;
+        SPTRSV_UNROLL
+        for (int u = 0; u < row_batch::capacity; ++u) {
+          if (rows.has[u]) {
+            const pair z = rows.is_below[u] ? rhs.wait(rows.column[u], seen[u]) : seen[u].value();
+            finite = finite && is_finite(z);
+            pair_at(memory.pack, row_of_lane + u * (Team::size / pack_pairs), pair_of_lane) = z;
+          }
+        }
+        if (row_of_lane < (4 - count % 4) % 4) {
+          pair_at(memory.pack, count + row_of_lane, pair_of_lane) = pair{};
+        }
+        if (pack == packs.first && base == part.begin) {
+          wait_part(ctx, warp_index, part, arrival);
+        }
+        const bool all_finite = !any_in_team(team, votes, !finite);
+        if (is_one_batch) {  // for the next pack
+          rows.try_load(p.rhs_of(ctx, half, pack + packs.step, pair_of_lane), seen);
+        }
+        factors.take_rows(base, count);
+        multiply_octets(ctx, team.warp(), share, factors.octets, count, all_finite, memory.pack, factors,
+                        sums);
+        team.sync();  // z is read before it is written again
+      }
+      sums[0] = add_parts(team, share, memory.products, sums[0]);
+      SPTRSV_UNROLL
+      for (int u = 0; u < column_factors::capacity; ++u) {
+        if (share.part == 0 && factors.column[u] < k) {
+          if (partials >= 0) {
+            rhs.publish(p.size + partials + factors.column[u], sums[u]);
+          } else {
+            finish(rhs, node.first + factors.column[u], sums[u]);
+          }
+        }
+      }
+    }
+    const std::int64_t handed_over = partials >= 0 ? p.size + partials : node.first;
+    for (int j = team.rank() / pack_pairs; j < k; j += Team::size / pack_pairs) {
+      p.reset(ctx, shared.start, shared.sharer, pair_of_lane, handed_over + j);
+    }
+  }
+
+ private:
+  using pair = rhs_pair<Scalar>;
+  using flag = value_flag<pair>;
+
+  /// Divides by the pivot, and hands over and stores components of x.
+  template <class Rhs>
+  SPTRSV_DEVICE static void finish(const Rhs& rhs, std::int64_t column, const pair& sum) {
+    const auto pivot = rhs.p.pivot(rhs.ctx, column);
+    const pair solved{{pivot(sum.of[0]), pivot(sum.of[1])}};
+    rhs.publish(column, solved);
+    rhs.store_x(column, rhs.p.size - 1 - column, solved);
+  }
+
   /// Returns the sum for a column over the tiles of the warp.
   template <class Rhs>
   SPTRSV_DEVICE static pair sum_of_tiles(const Rhs& rhs, const task& work, std::int64_t column,
@@ -107,8 +164,7 @@ struct pack_backward_agent {
         [&](int t) { return rhs.component(index(t)); });
   }
 
-  /// The factors of columns of the panel, one of each octet, as multiply_octets takes them, for the rows from
-  /// `base` on.
+  /// The factors of multiply_octets: of columns of the panel, one of each octet, for rows from `base` on.
   struct column_factors {
     static constexpr int capacity = 4;  ///< octets of a warp: a team has a thread for each column
     const params& p;
@@ -192,84 +248,6 @@ struct pack_backward_agent {
       }
     }
   };
-
-  /// Multiplies the rows [begin, end) of the panel. `partials`: where the sums of a tile stand among those of
-  /// all tiles; negative if the panel is in one piece. `warp_index`: number of the warp in its team.
-  template <class Context, class Team>
-  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
-                                  const params& p, const supernode& node, std::int64_t begin,
-                                  std::int64_t end, std::int64_t partials, const memory_type& memory,
-                                  std::uint64_t* arrival, bool* votes) {
-    constexpr int rows_at_once = Team::size;
-    const std::uint32_t half = shared.start.half;
-    const pack_range packs = p.packs_of(shared.sharer);
-    pack_panel<Scalar> part(node.columns, begin, end);
-    part.stride = partials >= 0 ? tile_stride(part.columns) : 0;
-    if (packs.first < packs.end) {  // otherwise nobody waits for the copy
-      copy_part(ctx, team, warp_index, p.panels, node.panel, part, memory.panel, arrival);
-    }
-    const int k = part.columns;
-    const warp_share share(static_cast<int>(simt::ceil_div(k, octet_rows)), Team::size / 32, warp_index);
-    const int pair_of_lane = team.rank() % pack_pairs;
-    column_factors factors(p, node, part, share, team.warp().rank());
-    const int row_of_lane = team.rank() / pack_pairs;
-    const auto take_rows = [&](int base) {
-      return row_batch::take(ctx, p, node, part.skipped + base + row_of_lane, end, Team::size / pack_pairs);
-    };
-    const bool is_one_batch = part.end - part.begin <= rows_at_once;
-    row_batch rows = take_rows(part.begin);
-    typename flag::reading seen[row_batch::capacity];
-    rows.try_load(p.rhs_of(ctx, half, packs.first, pair_of_lane), seen);
-    for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
-      const auto rhs = p.rhs_of(ctx, half, pack, pair_of_lane);
-      pair sums[column_factors::capacity] = {};
-      for (int base = part.begin; base < part.end; base += rows_at_once) {
-        const int count = part.end - base < rows_at_once ? part.end - base : rows_at_once;
-        if (!is_one_batch && (pack > packs.first || base > part.begin)) {
-          rows = take_rows(base);
-          rows.try_load(rhs, seen);
-        }
-        bool finite = true;
-        SPTRSV_UNROLL
-        for (int u = 0; u < row_batch::capacity; ++u) {
-          if (rows.has[u]) {
-            const pair z = rows.is_below[u] ? rhs.wait(rows.column[u], seen[u]) : seen[u].value();
-            finite = finite && is_finite(z);
-            pair_at(memory.pack, row_of_lane + u * (Team::size / pack_pairs), pair_of_lane) = z;
-          }
-        }
-        if (row_of_lane < (4 - count % 4) % 4) {
-          pair_at(memory.pack, count + row_of_lane, pair_of_lane) = pair{};
-        }
-        if (pack == packs.first && base == part.begin) {
-          wait_part(ctx, warp_index, part, arrival);
-        }
-        const bool all_finite = !any_in_team(team, votes, !finite);
-        if (is_one_batch) {  // for the next pack
-          rows.try_load(p.rhs_of(ctx, half, pack + packs.step, pair_of_lane), seen);
-        }
-        factors.take_rows(base, count);
-        multiply_octets(ctx, team.warp(), share, factors.octets, count, all_finite, memory.pack, factors,
-                        sums);
-        team.sync();  // z is read before it is written again
-      }
-      sums[0] = add_parts(team, share, memory.products, sums[0]);
-      SPTRSV_UNROLL
-      for (int u = 0; u < column_factors::capacity; ++u) {
-        if (share.part == 0 && factors.column[u] < k) {
-          if (partials >= 0) {
-            rhs.publish(p.size + partials + factors.column[u], sums[u]);
-          } else {
-            finish(rhs, node.first + factors.column[u], sums[u]);
-          }
-        }
-      }
-    }
-    const std::int64_t handed_over = partials >= 0 ? p.size + partials : node.first;
-    for (int j = team.rank() / pack_pairs; j < k; j += Team::size / pack_pairs) {
-      p.reset(ctx, shared.start, shared.sharer, pair_of_lane, handed_over + j);
-    }
-  }
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/detail/supernodal/pack/pack_contributions.hpp"
 #include "sptrsv/detail/supernodal/pack/pack_panel.hpp"
 #include "sptrsv/detail/supernodal/pack/pack_product.hpp"
+#include "sptrsv/detail/supernodal/solve/contributions.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
@@ -30,78 +30,13 @@ struct pack_forward_agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    start_pack_block(ctx, shared, p);
-    const task& work = shared.work;
-    if (work.kind == task_kind::warps) {
-      supernode_team<Context, 32> team(ctx);
-      const int index = team.warp().index();
-      if (index < work.end - work.begin) {
-        const supernode& node = shared.small[index];
-        solve(ctx, team, 0, shared, p, node, 0, node.height(), false,
-              memory_type::template of_warp<space>(ctx, p.tile_bytes, index), &shared.arrivals[index],
-              nullptr);
-      }
-      return;
-    }
-    if (work.kind == task_kind::sums) {
-      sum(ctx, shared, p, work);
-      return;
-    }
-    supernode_team<Context, block_threads> team(ctx);
-    solve(ctx, team, team.warp().index(), shared, p, work.node, work.begin, work.end,
-          work.kind == task_kind::tile, memory_type::template of_block<space>(ctx, p.tile_bytes),
-          &shared.arrivals[0], shared.votes);
-  }
-
- private:
-  using pair = rhs_pair<Scalar>;
-  using flag = value_flag<pair>;
-  using contribution_list = pack_contributions<Scalar, Index, Offset>;
-
-  /// Computes g of columns of a supernode for the right-hand sides of the lane, and calls use(column, g).
-  /// `list`: the contributions that the lane has found. The lanes of the warp call it together.
-  template <class Rhs, class Warp, class Use>
-  SPTRSV_DEVICE static void sum_g(const Rhs& rhs, const Warp& warp, const supernode& node,
-                                  const warp_batches& columns, const contribution_list& list,
-                                  const Use& use) {
-    constexpr int at_once = 2;
-    SPTRSV_NO_UNROLL
-    for (int first = 0; first < warp_batches::capacity; first += at_once) {
-      if (!columns.has_batch(first)) {
-        break;
-      }
-      contribution_list lists[at_once];
-      typename contribution_list::readings seen[at_once];
-      pair b[at_once];
-      SPTRSV_UNROLL
-      for (int u = 0; u < at_once; ++u) {
-        const std::int64_t j = columns.served(first + u, warp.rank());
-        b[u] = j < columns.end ? rhs.load_b(node.first + j) : pair{};
-        lists[u] = list.of_lane(warp, warp_batches::finder(first + u, warp.rank()));
-        seen[u] = lists[u].try_load(rhs);
-      }
-      SPTRSV_UNROLL
-      for (int u = 0; u < at_once; ++u) {
-        const std::int64_t j = columns.served(first + u, warp.rank());
-        if (j < columns.end) {
-          const auto pivot = rhs.p.pivot(rhs.ctx, node.first + j);
-          const pair f = lists[u].add(rhs, seen[u], b[u]);
-          use(j, pair{{pivot(f.of[0]), pivot(f.of[1])}});
-        }
-      }
-    }
-  }
-  /// Finds the contributions to a column of a supernode; none from `end` on.
-  template <class Context>
-  SPTRSV_DEVICE static contribution_list column_list(Context& ctx, const params& p, const supernode& node,
-                                                     std::int64_t column, std::int64_t end) {
-    return contribution_list::open(ctx, p, column < end ? p.sum_number(node, column) : -1);
+    run_pack_block<pack_forward_agent>(ctx, shared, p);
   }
 
   /// Hands over g of the columns [begin, end) of the supernode.
-  template <class Context>
-  SPTRSV_DEVICE static void sum(Context& ctx, const shared_storage& shared, const params& p,
-                                const task& work) {
+  template <class Context, class Team>
+  SPTRSV_DEVICE static void sum(Context& ctx, Team& /*team*/, const shared_storage& shared, const params& p,
+                                const task& work, rhs_pair<Scalar>* /*products*/) {
     const std::uint32_t half = shared.start.half;
     const pack_range packs = p.packs_of(shared.sharer);
     const auto warp = ctx.template group<32>();
@@ -111,7 +46,7 @@ struct pack_forward_agent {
     for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
       const auto rhs = p.rhs_of(ctx, half, pack, pair_of_lane);
       sum_g(rhs, warp, work.node, columns, list,
-            [&](std::int64_t j, const pair& g) { rhs.publish(p.rows + work.node.first + j, g); });
+            [&](std::int64_t j, const auto& g) { rhs.publish(p.rows + work.node.first + j, g); });
     }
     const std::int64_t mine = columns.served(0, warp.rank());
     if (mine < work.end) {
@@ -119,35 +54,7 @@ struct pack_forward_agent {
     }
   }
 
-  /// The factors of a row of the panel, as multiply_octets takes them.
-  struct row_factors {
-    static constexpr int dense_begin = 0;
-    const params& p;
-    const supernode& node;
-    std::int64_t row;  ///< in the panel
-    int length;        ///< entries; 0 if there is no such row
-    int dense_end;     ///< all rows of the octet have so many, and a multiple of 4
-    const Scalar* entries;
-
-    SPTRSV_DEVICE row_factors(const params& of, const supernode& of_node, const pack_panel<Scalar>& part,
-                              int first, int mine)
-        : p(of),
-          node(of_node),
-          row(part.skipped + mine),
-          length(mine < part.end ? part.length(mine) : 0),
-          dense_end(part.length(first) / 4 * 4),
-          entries(part.row(mine < part.end ? mine : first)) {}
-
-    SPTRSV_DEVICE Scalar operator()(int, int j) const { return j < length ? entries[j] : Scalar{}; }
-    SPTRSV_DEVICE Scalar dense(int, int j) const { return entries[j]; }
-    template <class Context>
-    SPTRSV_DEVICE bool has(Context& ctx, int, int j) const {
-      return j < length && p.of.depends(ctx, node, row, j);
-    }
-  };
-
-  /// Solves for the rows [begin, end) of the panel. `polls_g`: other blocks hand g over. `warp_index`: number
-  /// of the warp in its team.
+  /// Solves for the rows [begin, end). `polls_g`: other blocks hand g over. `warp_index`: in its team.
   template <class Context, class Team>
   SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
                                   const params& p, const supernode& node, std::int64_t begin,
@@ -234,6 +141,78 @@ struct pack_forward_agent {
       p.reset(ctx, shared.start, shared.sharer, pair_of_lane, node.rows_begin + i - k);
     }
   }
+
+ private:
+  using pair = rhs_pair<Scalar>;
+  using flag = value_flag<pair>;
+  using contribution_list = contributions<pair, Offset>;
+
+  /// Computes g of columns of a supernode for the right-hand sides of the lane, and calls use(column, g).
+  /// `list`: the contributions that the lane has found. The lanes of the warp call it together.
+  template <class Rhs, class Warp, class Use>
+  SPTRSV_DEVICE static void sum_g(const Rhs& rhs, const Warp& warp, const supernode& node,
+                                  const warp_batches& columns, const contribution_list& list,
+                                  const Use& use) {
+    constexpr int at_once = 2;
+    SPTRSV_NO_UNROLL
+    for (int first = 0; first < warp_batches::capacity; first += at_once) {
+      if (!columns.has_batch(first)) {
+        break;
+      }
+      contribution_list lists[at_once];
+      typename contribution_list::readings seen[at_once];
+      pair b[at_once];
+      SPTRSV_UNROLL
+      for (int u = 0; u < at_once; ++u) {
+        const std::int64_t j = columns.served(first + u, warp.rank());
+        b[u] = j < columns.end ? rhs.load_b(node.first + j) : pair{};
+        lists[u] = list.of_lane(warp, warp_batches::finder(first + u, warp.rank()));
+        seen[u] = lists[u].try_load(rhs);
+      }
+      SPTRSV_UNROLL
+      for (int u = 0; u < at_once; ++u) {
+        const std::int64_t j = columns.served(first + u, warp.rank());
+        if (j < columns.end) {
+          const auto pivot = rhs.p.pivot(rhs.ctx, node.first + j);
+          const pair f = lists[u].add(rhs, seen[u], b[u]);
+          use(j, pair{{pivot(f.of[0]), pivot(f.of[1])}});
+        }
+      }
+    }
+  }
+  /// Finds the contributions to a column of a supernode; none from `end` on.
+  template <class Context>
+  SPTRSV_DEVICE static contribution_list column_list(Context& ctx, const params& p, const supernode& node,
+                                                     std::int64_t column, std::int64_t end) {
+    return contribution_list::open(ctx, p, column < end ? p.sum_number(node, column) : -1);
+  }
+
+  /// The factors of a row of the panel, as multiply_octets takes them.
+  struct row_factors {
+    static constexpr int dense_begin = 0;
+    const params& p;
+    const supernode& node;
+    std::int64_t row;  ///< in the panel
+    int length;        ///< entries; 0 if there is no such row
+    int dense_end;     ///< all rows of the octet have so many, and a multiple of 4
+    const Scalar* entries;
+
+    SPTRSV_DEVICE row_factors(const params& of, const supernode& of_node, const pack_panel<Scalar>& part,
+                              int first, int mine)
+        : p(of),
+          node(of_node),
+          row(part.skipped + mine),
+          length(mine < part.end ? part.length(mine) : 0),
+          dense_end(part.length(first) / 4 * 4),
+          entries(part.row(mine < part.end ? mine : first)) {}
+
+    SPTRSV_DEVICE Scalar operator()(int, int j) const { return j < length ? entries[j] : Scalar{}; }
+    SPTRSV_DEVICE Scalar dense(int, int j) const { return entries[j]; }
+    template <class Context>
+    SPTRSV_DEVICE bool has(Context& ctx, int, int j) const {
+      return j < length && p.of.depends(ctx, node, row, j);
+    }
+  };
 
   /// Finds the contributions to a row of the panel below the diagonal block.
   template <class Context>

@@ -37,9 +37,7 @@ struct pack_space {
                              (16 * warps))};
   }
   [[nodiscard]] int bytes() const { return panel_bytes(tile_bytes) + pack_bytes + product_bytes; }
-  /// Returns the largest number of entries for a block.
   [[nodiscard]] std::int64_t block_entries() const { return tile_bytes / scalar; }
-  /// Returns the largest number of entries for a warp.
   [[nodiscard]] std::int64_t warp_entries() const { return (tile_bytes / warps - slack) / scalar; }
 
   /// Returns the size of the parts of panels with the gaps of tile_stride, which are at most a 16th.
@@ -55,7 +53,6 @@ struct pack_memory {
   Scalar* pack;
   rhs_pair<Scalar>* products;
 
-  /// Returns the memory of the block.
   template <class Space, class Context>
   SPTRSV_DEVICE static pack_memory of_block(Context& ctx, int tile_bytes) {
     auto* const at = static_cast<unsigned char*>(ctx.dynamic_shared());
@@ -91,9 +88,7 @@ struct pack_panel {
         stride(0),
         skipped(first - begin) {}
 
-  /// Returns the number of entries of a row.
   [[nodiscard]] SPTRSV_DEVICE int length(int i) const { return i < columns ? i : columns; }
-  /// Returns the entries of a row.
   [[nodiscard]] SPTRSV_DEVICE const Scalar* row(int i) const {
     return entries + (stride > 0 ? (i - begin) * stride : in_panel(i) - in_panel(begin));
   }
@@ -104,7 +99,6 @@ struct pack_panel {
   }
 
  private:
-  /// Returns where a row begins in the panel.
   [[nodiscard]] SPTRSV_DEVICE int in_panel(int i) const {
     return i < columns ? i * (i - 1) / 2 : columns * (columns - 1) / 2 + (i - columns) * columns;
   }
@@ -152,6 +146,52 @@ SPTRSV_DEVICE void wait_part(Context& ctx, int warp_index, const pack_panel<Scal
   } else if (warp_index == 0) {
     ctx.wait_bulk(arrival, false);
   }
+}
+
+/// Does the task of a block, whose threads all call it. `Agent`: pack_forward_agent or pack_backward_agent.
+template <class Agent, class Context>
+SPTRSV_DEVICE void run_pack_block(Context& ctx, pack_shared<Agent::warps>& shared,
+                                  const typename Agent::params& p) {
+  using memory_type = typename Agent::memory_type;
+  using space = typename Agent::space;
+  begin_arrivals(ctx, shared.arrivals);
+  start_block(ctx, shared.start, p.packs.state, pack_count(p.x.columns));
+  if (shared.start.block == 0 && ctx.thread_rank() == 0) {
+    ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));
+  }
+  const auto warp = ctx.template group<32>();
+  const auto block = static_cast<std::uint32_t>(shared.start.block);
+  const task loaded = ctx.load_constant(p.tasks + block / p.sharers);
+  if (warp.rank() == 0) {
+    if (warp.index() == 0) {
+      shared.work = loaded;
+      shared.sharer = block % p.sharers;
+    }
+    if (loaded.kind == task_kind::warps && loaded.begin + warp.index() < loaded.end) {
+      shared.small[warp.index()] = ctx.load_constant(p.small + loaded.begin + warp.index());
+    }
+  }
+  ctx.barrier();
+  const task& work = shared.work;
+  if (work.kind == task_kind::warps) {
+    supernode_team<Context, 32> team(ctx);
+    const int index = team.warp().index();
+    if (index < work.end - work.begin) {
+      const supernode& node = shared.small[index];
+      Agent::solve(ctx, team, 0, shared, p, node, 0, node.height(), false,
+                   memory_type::template of_warp<space>(ctx, p.tile_bytes, index), &shared.arrivals[index],
+                   nullptr);
+    }
+    return;
+  }
+  supernode_team<Context, Agent::block_threads> team(ctx);
+  const auto memory = memory_type::template of_block<space>(ctx, p.tile_bytes);
+  if (work.kind == task_kind::sums) {
+    Agent::sum(ctx, team, shared, p, work, memory.products);
+    return;
+  }
+  Agent::solve(ctx, team, team.warp().index(), shared, p, work.node, work.begin, work.end,
+               work.kind == task_kind::tile, memory, &shared.arrivals[0], shared.votes);
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -7,9 +7,12 @@
 // in the same lanes, see tile::multiply_add in simt/context.hpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
@@ -22,7 +25,6 @@ inline constexpr int pack_pairs = pack_width / 2;
 /// Rows that a warp serves at once.
 inline constexpr int octet_rows = 32 / pack_pairs;
 
-/// Returns the number of packs for `rhs` right-hand sides.
 SPTRSV_HOST_DEVICE constexpr std::int64_t pack_count(std::int64_t rhs) {
   return rhs / pack_width + (rhs % pack_width > 0 ? 1 : 0);
 }
@@ -59,7 +61,6 @@ struct lane_rhs {
     return {{count > 0 ? p.alpha * p.of_vector(v.of[0]) : decltype(p.alpha){},
              count > 1 ? p.alpha * p.of_vector(v.of[1]) : decltype(p.alpha){}}};
   }
-  /// Stores the components of the solution for a column of C.
   SPTRSV_DEVICE void store_x(std::int64_t column, std::int64_t substitution_index, const pair_type& v) const {
     auto* const at = p.x.data + p.row_of(column) * p.x.row_stride + first * p.x.column_stride;
     SPTRSV_UNROLL
@@ -81,7 +82,6 @@ struct lane_rhs {
   [[nodiscard]] SPTRSV_DEVICE reading try_load(std::int64_t index) const {
     return count > 0 ? flag::try_load(ctx, component(index)) : flag::zero();
   }
-  /// Waits for a value that another block hands over.
   SPTRSV_DEVICE pair_type wait(std::int64_t index, const reading& seen) const {
     // One loop for both words: the kernels wait in many places, and their code should stay small.
     const auto* const at = component(index);
@@ -92,13 +92,37 @@ struct lane_rhs {
     }
     return found.value();
   }
-  /// Hands a value over.
   SPTRSV_DEVICE void publish(std::int64_t index, const pair_type& v) const {
     if (count > 0) {
       flag::publish(ctx, component(index), v);
     }
   }
 };
+
+/// Rows or columns that a warp takes at once, in up to 4 batches of 8: lane l serves number l / 4 of each
+/// batch, for its pair, and finds the contributions to number l % 8 of batch l / 8.
+struct warp_batches {
+  static constexpr int capacity = 4;
+  std::int64_t first;  ///< of the first batch
+  std::int64_t step;   ///< from batch to batch
+  std::int64_t end;    ///< numbers from here on do not exist
+
+  /// Returns whether batch `u` has any; the same in all lanes.
+  [[nodiscard]] SPTRSV_DEVICE bool has_batch(int u) const { return first + u * step < end; }
+  /// Returns what a lane serves in batch `u`.
+  [[nodiscard]] SPTRSV_DEVICE std::int64_t served(int u, int lane) const {
+    return first + u * step + lane / pack_pairs;
+  }
+  /// Returns for what a lane finds the contributions.
+  [[nodiscard]] SPTRSV_DEVICE std::int64_t found(int lane) const {
+    return first + lane / octet_rows * step + lane % octet_rows;
+  }
+  /// Returns the lane that has found the contributions to what `lane` serves.
+  [[nodiscard]] SPTRSV_DEVICE static int finder(int u, int lane) {
+    return u * octet_rows + lane / pack_pairs;
+  }
+};
+static_assert(warp_batches::capacity * octet_rows == 32, "a lane finds the contributions to one number");
 
 /// The packs that a block solves. The blocks of a task share the packs round-robin.
 struct pack_range {
@@ -129,7 +153,6 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
     const std::int64_t left = this->x.columns - first;
     return {ctx, *this, half, pack, first, lane_pair, left > 1 ? 2 : left > 0 ? 1 : 0};
   }
-  /// Returns the packs of a block, which is number `sharer` of its task.
   [[nodiscard]] SPTRSV_DEVICE pack_range packs_of(std::uint32_t sharer) const {
     return {sharer, sharers, pack_count(this->x.columns)};
   }
@@ -143,7 +166,6 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   }
 };
 
-/// Static shared memory of a block of `Warps` warps.
 template <int Warps>
 struct pack_shared {
   array_of<std::uint64_t, Warps> arrivals;  ///< of copies to shared memory
@@ -154,28 +176,95 @@ struct pack_shared {
   array_of<supernode, Warps> small;  ///< by warp, for a task of kind `warps`
 };
 
-/// Prepares the arrivals, draws a ticket for the block, and loads its task. All threads of the block call it.
-template <class Context, int Warps, class Scalar, class Index, class Offset>
-SPTRSV_DEVICE void start_pack_block(Context& ctx, pack_shared<Warps>& shared,
-                                    const pack_params<Scalar, Index, Offset>& p) {
-  begin_arrivals(ctx, shared.arrivals);
-  start_block(ctx, shared.start, p.packs.state, pack_count(p.x.columns));
-  if (shared.start.block == 0 && ctx.thread_rank() == 0) {
-    ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));
+/// Owns the memory of a workspace. Solves in one sweep, of few right-hand sides, and solves in packs have a
+/// double buffer each, because they have different blocks and hand over different values: so a double buffer
+/// never sees a solve of the other kind.
+template <class Scalar>
+class solve_storage {
+  using pair = rhs_pair<Scalar>;
+
+ public:
+  /// `values`: that blocks hand over for one right-hand side, `rhs`: the most of them, in one sweep.
+  template <class Executor>
+  solve_storage(std::int64_t values, std::int64_t rhs, const Executor& on, memory_resource& resource)
+      : sweep_(values, rhs, on, resource) {}
+  /// Adds what solves in packs need: `list` has their tasks, `values` is that of one right-hand side.
+  template <class Executor>
+  void add_packs(const task_list& list, std::int64_t values, std::int64_t max_rhs, const Executor& on,
+                 memory_resource& resource) {
+    packs_ = pack_arrays{upload(list.tasks, on, resource),
+                         upload(list.small, on, resource),
+                         list.sharers,
+                         {checked_product(values, pack_pairs), pack_count(max_rhs), on, resource},
+                         make_buffer<unsigned long long>(1, on, resource)};
+    forget_tickets(on);
   }
-  const auto warp = ctx.template group<32>();
-  const auto block = static_cast<std::uint32_t>(shared.start.block);
-  const task work = ctx.load_constant(p.tasks + block / p.sharers);
-  if (warp.rank() == 0) {
-    if (warp.index() == 0) {
-      shared.work = work;
-      shared.sharer = block % p.sharers;
-    }
-    if (work.kind == task_kind::warps && work.begin + warp.index() < work.end) {
-      shared.small[warp.index()] = ctx.load_constant(p.small + work.begin + warp.index());
+
+  /// Enqueues the state before the first solve.
+  template <class Executor>
+  void reset(const Executor& on) {
+    sweep_.reset(on);
+    if (packs_) {
+      packs_->buffers.reset(on);
+      forget_tickets(on);
     }
   }
-  ctx.barrier();
-}
+
+  [[nodiscard]] double_buffer<Scalar> sweep() const { return sweep_.buffers(); }
+  /// Sets the memory of solves in packs in the parameters of a solve.
+  template <class Index, class Offset>
+  void set_packs(pack_params<Scalar, Index, Offset>& p) const {
+    p.tasks = packs_->tasks.data();
+    p.small = packs_->small.data();
+    p.packs = packs_->buffers.buffers();
+    p.sweep_tickets = &sweep_.buffers().state->tickets;
+    p.found_tickets = packs_->found_tickets.data();
+    p.sharers = packs_->sharers;
+  }
+
+  /// Returns the first substitution index whose x is not finite, or -1. `blocks`: of a sweep. Synchronises.
+  template <class Executor>
+  [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t blocks, const Executor& on) const {
+    if (packs_) {
+      const unsigned long long drawn = download_value(&sweep_.buffers().state->tickets, on);
+      if (drawn == download_value(packs_->found_tickets.data(),
+                                  on)) {  // no solve in one sweep came after the last solve in packs
+        const auto tasks = static_cast<std::uint32_t>(packs_->tasks.size());
+        return packs_->buffers.first_nonfinite_index(tasks * packs_->sharers, on);
+      }
+    }
+    return sweep_.first_nonfinite_index(blocks, on);
+  }
+  /// Returns the word of device memory for questions of status(), see simt::any_of.
+  [[nodiscard]] std::uint32_t* status_flag() const { return sweep_.status_flag(); }
+
+  /// Returns how much memory solves in packs have.
+  [[nodiscard]] static std::size_t pack_bytes(const task_list& list, std::int64_t values,
+                                              std::int64_t max_rhs) {
+    return list.tasks.size() * sizeof(task) + list.small.size() * sizeof(supernode) +
+           sizeof(unsigned long long) +
+           double_buffer_storage<pair>::bytes(checked_product(values, pack_pairs), pack_count(max_rhs));
+  }
+
+ private:
+  /// What solves in packs have: their tasks, because the memory of a solver does not depend on the number of
+  /// right-hand sides, and a double buffer.
+  struct pack_arrays {
+    buffer<task> tasks;
+    buffer<supernode> small;
+    std::uint32_t sharers;
+    double_buffer_storage<pair> buffers;
+    /// How many tickets of sweeps the last solve in packs has found; the largest number: no solve yet.
+    buffer<unsigned long long> found_tickets;
+  };
+
+  template <class Executor>
+  void forget_tickets(const Executor& on) {
+    on.fill_bytes(packs_->found_tickets.data(), 0xff, packs_->found_tickets.bytes());
+  }
+
+  double_buffer_storage<Scalar> sweep_;
+  std::optional<pack_arrays> packs_;
+};
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

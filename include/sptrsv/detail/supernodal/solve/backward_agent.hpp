@@ -8,8 +8,8 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/forest/forest_solver.hpp"
-#include "sptrsv/detail/supernodal/solve/backward_product.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
+#include "sptrsv/detail/supernodal/solve/sweep_products.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
@@ -59,8 +59,7 @@ struct backward_agent {
     do_task(ctx, shared, p);
   }
 
-  /// Does the task of the ticket in `shared.start`. The words for copies are prepared, and a barrier has
-  /// followed.
+  /// Does the task of the ticket in `shared.start`, after a barrier. The words for copies are prepared.
   template <class Context>
   SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block >= p.task_count) {
@@ -183,8 +182,7 @@ struct backward_agent {
         ctx, work, first, warps, [&](int t) { return flag::try_load(ctx, address(t)); }, address);
   }
 
-  /// Does a task of kind `whole` or `tile`. Memory of the team: `panel_memory` for the rows; `z` and `sums`,
-  /// Team::size elements for each right-hand side.
+  /// Does a task of kind `whole` or `tile`. `z`, `sums`: Team::size elements for each right-hand side.
   template <class Context, class Team>
   SPTRSV_DEVICE static void solve(Context& ctx, Team& team, const block_start& start, const params& p,
                                   const supernode& node, const task& work, unsigned char* panel_memory,

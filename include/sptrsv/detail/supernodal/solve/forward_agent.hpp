@@ -9,8 +9,8 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/forest/forest_solver.hpp"
 #include "sptrsv/detail/supernodal/solve/contributions.hpp"
-#include "sptrsv/detail/supernodal/solve/forward_product.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
+#include "sptrsv/detail/supernodal/solve/sweep_products.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
@@ -57,8 +57,7 @@ struct forward_agent {
     do_task(ctx, shared, p);
   }
 
-  /// Does the task of the ticket in `shared.start`. The words for copies are prepared, and a barrier has
-  /// followed.
+  /// Does the task of the ticket in `shared.start`, after a barrier. The words for copies are prepared.
   template <class Context>
   SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block < p.forests.count) {
@@ -93,25 +92,26 @@ struct forward_agent {
   }
 
  private:
-  using contribution_list = contributions<Scalar, Index, Offset, Params>;
+  using contribution_list = contributions<Scalar, Offset>;
+  using readings = typename contribution_list::readings;
+  template <class Context>
+  using one_rhs = sweep_rhs<Context, Params>;
   using product = forward_product<Tuning, Scalar, Index, Offset, Columns>;
   using lane_share = typename product::lane_share;
 
-  /// Begins the sum for a column of a supernode, for all right-hand sides; one thread. Adds the contributions
-  /// if the tiles do not.
+  /// Begins the sums for a column; one thread. Adds the contributions if the tiles do not.
   template <class Context>
   SPTRSV_DEVICE static void sum(Context& ctx, const block_start& start, const params& p,
                                 const supernode& node, std::int64_t column, std::int64_t end) {
     if (column >= end) {
       return;
     }
-    contribution_list list;
-    list.find(ctx, p, p.sum_number(node, column));
+    const auto list = contribution_list::open(ctx, p, p.sum_number(node, column));
     const std::int64_t at = p.rows + node.first + column;
     for (std::int64_t rhs = 0; rhs < p.x.columns; ++rhs) {
       Scalar v = p.load_b(ctx, node.first + column, rhs);
       if (list.is_long()) {
-        v = list.add(ctx, p, start.half, rhs, v);
+        v = list.add(one_rhs<Context>{ctx, p, start.half, rhs}, {}, v);
       }
       p.publish(ctx, start.half, rhs, at, v);
     }
@@ -145,40 +145,40 @@ struct forward_agent {
     const auto sum_of_row = [&](std::int64_t i, int finished) {
       return finished >= 0 && i + finished >= k ? p.sum_number(node, i + finished) : -1;
     };
-    contribution_list below;
-    contribution_list own;
-    below.find(ctx, p, sum_of_row(row, lanes.finished_row(rows_from(row))));
-    own.find(ctx, p, team.rank() < k ? p.sum_number(node, team.rank()) : -1);
-    below.try_load(ctx, p, half, lanes.rhs() < p.x.columns ? lanes.rhs() : 0);
-    own.try_load(ctx, p, half, 0);
+    const std::int64_t rhs = lanes.rhs();
+    const bool has_rhs = rhs < p.x.columns;
+    const one_rhs<Context> of_lane{ctx, p, half, has_rhs ? rhs : 0};
+    auto below = contribution_list::open(ctx, p, sum_of_row(row, lanes.finished_row(rows_from(row))));
+    auto own = contribution_list::open(ctx, p, team.rank() < k ? p.sum_number(node, team.rank()) : -1);
+    auto below_seen = below.try_load(of_lane);
+    const auto own_seen = own.try_load(one_rhs<Context>{ctx, p, half, 0});
     for (int j = team.rank(); j < k; j += Team::size) {
       const bool is_open = j == team.rank();
       if (!is_open) {
-        own.find(ctx, p, p.sum_number(node, j));
+        own = contribution_list::open(ctx, p, p.sum_number(node, j));
       }
-      load_g<Capacity>(ctx, p, half, node.first + j, is_tile, begin == 0, own, is_open, g + j);
+      load_g<Capacity>(ctx, p, half, node.first + j, is_tile, begin == 0, own, is_open ? &own_seen : nullptr,
+                       g + j);
     }
     if (copies) {
       ctx.wait_bulk(arrival, false);
     }
     team.sync();
-    const std::int64_t rhs = lanes.rhs();
-    const bool has_rhs = rhs < p.x.columns;
     for (bool is_open = true; row < end; is_open = false, row += Team::size / 32 * step) {
       const int rows = rows_from(row);
       const int finished = lanes.finished_row(rows);
       if (!is_open) {
-        below.find(ctx, p, sum_of_row(row, finished));
-        below.try_load(ctx, p, half, has_rhs ? rhs : 0);
+        below = contribution_list::open(ctx, p, sum_of_row(row, finished));
+        below_seen = below.try_load(of_lane);
       }
-      below.poll(ctx, p, half, has_rhs ? rhs : 0);
+      below.poll(of_lane, below_seen);
       const Scalar sum = product::template multiply<Capacity>(ctx, team.warp(), p, node, lanes, row, rows,
                                                               panel - panel_row(begin, k), g);
       const std::int64_t i = row + finished;
       if (finished >= 0 && has_rhs && i < k) {
         p.store_x(ctx, node.first + i, rhs, half, node.first + i, g[lanes.rhs() * Capacity + i] + sum);
       } else if (finished >= 0 && has_rhs) {
-        p.publish(ctx, half, rhs, node.rows_begin + i - k, below.add(ctx, p, half, rhs, sum));
+        p.publish(ctx, half, rhs, node.rows_begin + i - k, below.add(of_lane, below_seen, sum));
       }
     }
     for (std::int64_t i = (begin > k ? begin : k) + team.rank(); i < end; i += Team::size) {
@@ -187,21 +187,20 @@ struct forward_agent {
   }
 
   /// Computes g of a column, and stores it to g[0], g[Capacity], ... `list`: its contributions.
-  /// `is_first`: the team has the first rows of the panel. `is_loaded`: try_load() has been called for the
-  /// first right-hand side.
+  /// `is_first`: the team has the first rows of the panel. `seen`: those of the first right-hand side, if
+  /// they have been loaded; otherwise null.
   template <int Capacity, class Context>
   SPTRSV_DEVICE static void load_g(Context& ctx, const params& p, std::uint32_t half, std::int64_t column,
-                                   bool is_tile, bool is_first, contribution_list& list, bool is_loaded,
-                                   Scalar* g) {
+                                   bool is_tile, bool is_first, const contribution_list& list,
+                                   const readings* seen, Scalar* g) {
     const auto pivot = p.pivot(ctx, column);
     for (int c = 0; c < Columns; ++c) {
       Scalar v{};
       if (c < p.x.columns) {
-        if (c > 0 || !is_loaded) {
-          list.try_load(ctx, p, half, c);
-        }
+        const one_rhs<Context> rhs{ctx, p, half, c};
+        const auto loaded = c > 0 || seen == nullptr ? list.try_load(rhs) : *seen;
         v = is_tile ? p.wait(ctx, half, c, p.rows + column) : p.load_b(ctx, column, c);
-        v = is_tile && list.is_long() ? v : list.add(ctx, p, half, c, v);
+        v = is_tile && list.is_long() ? v : list.add(rhs, loaded, v);
         if (is_first) {
           p.pass_sum(ctx, c, column, v);
         }

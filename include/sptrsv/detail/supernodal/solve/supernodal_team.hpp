@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads that work on one supernode together: a warp or a block. And what both directions of a solve
-// share.
+// The threads of a supernode, a warp or a block; and what both directions of a solve share.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include "sptrsv/detail/base/array_of.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
-#include "sptrsv/detail/supernodal/solve/sources.hpp"
 #include "sptrsv/detail/supernodal/solve/tasks.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 
@@ -25,9 +23,7 @@ class supernode_team {
   SPTRSV_DEVICE explicit supernode_team(Context& ctx) : ctx_(ctx), warp_(ctx.template group<32>()) {}
 
   [[nodiscard]] SPTRSV_DEVICE int rank() const { return size == 32 ? warp_.rank() : ctx_.thread_rank(); }
-  /// Returns the warp of the thread.
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
-  /// Waits for all threads of the team, and orders memory among them.
   SPTRSV_DEVICE void sync() {
     if constexpr (size == 32) {
       warp_.sync();
@@ -67,11 +63,9 @@ struct panel_space {
     return {static_cast<int>(std::min<std::int64_t>(available, Tuning::tile_bytes) / (16 * warps) * 16)};
   }
   [[nodiscard]] int bytes() const { return warps * warp_bytes; }
-  /// Returns the largest number of entries for a block.
   [[nodiscard]] std::int64_t block_entries() const {
     return (bytes() - slack) / static_cast<int>(sizeof(Scalar));
   }
-  /// Returns the largest number of entries for a warp.
   [[nodiscard]] std::int64_t warp_entries() const {
     return (warp_bytes - slack) / static_cast<int>(sizeof(Scalar));
   }
@@ -124,7 +118,6 @@ SPTRSV_DEVICE Value sum_handed_over(Context& ctx, const task& work, int first, i
   return total;
 }
 
-/// Parameters of a solve in either direction.
 template <class Scalar, class Index, class Offset>
 struct solve_params {
   using flag = value_flag<Scalar>;
@@ -151,7 +144,6 @@ struct solve_params {
   dense_view<const Scalar> b;
   dense_view<Scalar> x;
 
-  /// Returns alpha b for one column of C and right-hand side.
   template <class Context>
   SPTRSV_DEVICE Scalar load_b(Context& ctx, std::int64_t column, std::int64_t rhs) const {
     return alpha * of_vector(ctx.load(b.data + row_of(column) * b.row_stride + rhs * b.column_stride));
@@ -161,7 +153,6 @@ struct solve_params {
     return pivot_divisor<Scalar>(diagonal != nullptr ? ctx.load_constant(diagonal + column)
                                                      : pivot_divisor<Scalar>::one());
   }
-  /// Stores the component of the solution for a column of C.
   template <class Context>
   SPTRSV_DEVICE void store_x(Context& ctx, std::int64_t column, std::int64_t rhs, std::uint32_t half,
                              std::int64_t substitution_index, Scalar v) const {
@@ -187,7 +178,6 @@ struct solve_params {
     const auto* const at = buffers.component(half, rhs, index);
     return flag::wait(ctx, at, flag::try_load(ctx, at));
   }
-  /// Hands a value over.
   template <class Context>
   SPTRSV_DEVICE void publish(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index,
                              Scalar v) const {
@@ -198,7 +188,6 @@ struct solve_params {
   template <class Context>
   SPTRSV_DEVICE void pass_sum(Context& /*ctx*/, std::int64_t /*rhs*/, std::int64_t /*column*/,
                               const Scalar& /*sum*/) const {}
-  /// Does a task of kind `pass`.
   template <class Context>
   SPTRSV_DEVICE void pass(Context& /*ctx*/, std::int64_t /*begin*/, std::int64_t /*end*/) const {}
   /// Backward: returns x of a column, where the product with the panel is `v`, divided by the pivot.
@@ -216,12 +205,10 @@ struct solve_params {
       return v;
     }
   }
-  /// Returns the row of b and x for a column of C.
   [[nodiscard]] SPTRSV_DEVICE std::int64_t row_of(std::int64_t column) const {
     return mirrored ? size - 1 - column : column;
   }
 
-  /// Returns the number of the sum for row `i` of a panel, forward.
   [[nodiscard]] SPTRSV_DEVICE std::int64_t sum_number(const supernode& node, std::int64_t i) const {
     return node.sums + i;
   }

@@ -227,7 +227,6 @@ class task_lister {
     list_.partials += tiles * columns;
   }
 
-  /// Adds tasks that sum for all columns of a supernode.
   void add_sums(std::int64_t s, std::int32_t tiles) {
     const std::int64_t columns = tree_.columns(s);
     for (std::int64_t j = 0; j < columns; j += limits_.sum_columns) {

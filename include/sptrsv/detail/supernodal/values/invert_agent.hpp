@@ -183,8 +183,7 @@ struct invert_agent {
   }
 };
 
-/// Takes the rows of V of wide supernodes into their norms, of those that are not small. Runs once per row of
-/// the parts of invert_agent, by a warp.
+/// Takes rows of V into norms, if not small. Runs once per row of the parts of invert_agent, by a warp.
 template <class Scalar, class Index>
 struct measure_inverses {
   using real = real_t<Scalar>;

@@ -116,8 +116,7 @@ struct narrow_agent {
     }
   }
 
-  /// Opens the columns of the supernode at its first row. Lane q finds where its q-th fundamental supernode
-  /// begins.
+  /// Opens the columns at the first row. Lane q finds where the q-th fundamental supernode begins.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void open_columns(Context& ctx, const Warp& warp,
                                          const stored_panels<Scalar, Index, Offset>& from, std::int64_t s,
@@ -143,7 +142,6 @@ struct narrow_agent {
     }
   }
 
-  /// Stores the rows of N, and zeros behind them.
   template <class Warp>
   SPTRSV_DEVICE static void store_block(const Warp& warp, row_entries w, bool in_block, block n) {
     if (warp.rank() < max_columns) {
@@ -188,10 +186,10 @@ struct narrow_agent {
       if (j >= k || j > last) {
         continue;
       }
-      const bool is_entry = from.depends(ctx, node, row, j);
+      const bool is_entry = from.of.depends(ctx, node, row, j);
       SPTRSV_UNROLL
       for (int l = j + 1; l < max_columns; ++l) {
-        if (l <= last && from.depends(ctx, node, l, j)) {
+        if (l <= last && from.of.depends(ctx, node, l, j)) {
           w[j] = w[j] - w[l] * n[l][j];
         }
       }

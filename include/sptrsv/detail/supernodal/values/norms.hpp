@@ -25,7 +25,6 @@ struct block_norms {
   static SPTRSV_HOST_DEVICE word of_sum(Real sum) {
     return is_finite(sum) ? bit_cast<word>(static_cast<float>(sum < largest ? sum : largest)) : ~word{0};
   }
-  /// Returns the norms of the identity.
   static SPTRSV_HOST_DEVICE block_norms of_one() { return {of_sum(Real{1}), of_sum(Real{1})}; }
   /// Returns the condition number; NaN if a value is not finite.
   [[nodiscard]] SPTRSV_HOST_DEVICE Real growth() const {

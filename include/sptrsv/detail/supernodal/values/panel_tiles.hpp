@@ -89,8 +89,7 @@ class panel_tiles {
     return finite;
   }
 
-  /// Loads V, with its unit diagonal: the rows from `row` on, the columns from `first` on. Otherwise as
-  /// load_stored.
+  /// Loads V, with its unit diagonal, from `row` and column `first` on. Otherwise as load_stored.
   template <int Columns, class Tile>
   SPTRSV_DEVICE bool load_inverse(Tile& to, int row, int first) {
     return load<Columns>(to, [&](int r, int c) {
@@ -110,7 +109,6 @@ class panel_tiles {
     });
   }
 
-  /// Stores a tile of V.
   template <int Columns, class Tile>
   SPTRSV_DEVICE void store_inverse(const Tile& from, int row, int first) {
     for (int e = ctx_.thread_rank(); e < length_of<Tile> * Columns; e += Threads) {
@@ -128,7 +126,7 @@ class panel_tiles {
     }
   }
 
-  [[nodiscard]] SPTRSV_DEVICE bool depends(int i, int j) { return from_.depends(ctx_, node_, i, j); }
+  [[nodiscard]] SPTRSV_DEVICE bool depends(int i, int j) { return from_.of.depends(ctx_, node_, i, j); }
 
  private:
   /// The elements of a tile that a thread loads before it uses the first of them.
@@ -137,7 +135,6 @@ class panel_tiles {
                                   : Elements < 8 * Threads ? Elements / Threads
                                                            : 8;
 
-  /// Loads get(row, column) for each element of a tile.
   template <int Columns, class Tile, class Get>
   SPTRSV_DEVICE bool load(Tile& to, const Get& get) {
     constexpr int rows = length_of<Tile>;
@@ -159,12 +156,10 @@ class panel_tiles {
     return finite;
   }
 
-  /// Returns the address of an element below the diagonal block.
   [[nodiscard]] SPTRSV_DEVICE Scalar* below(int i, int j) const {
     return panel_ + panel_row(columns_, columns_) + static_cast<std::int64_t>(i - columns_) * columns_ + j;
   }
 
-  /// Returns where the mask of a column begins.
   [[nodiscard]] SPTRSV_DEVICE std::int64_t mask_of(const column& of) const {
     return masks_ + of.mask * mask_length_;
   }

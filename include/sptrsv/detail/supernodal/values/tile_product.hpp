@@ -42,7 +42,6 @@ class thread_product {
       }
     }
   }
-  /// Calls `use(row, column, sum)` for each element of this thread.
   template <class Use>
   SPTRSV_DEVICE void for_each(const Use& use) {
     SPTRSV_UNROLL
@@ -135,8 +134,7 @@ template <class Context, class Scalar, int Rows, int Columns, int ThreadRows, in
 using tile_product =
     typename tile_product_of<Context, Scalar, Rows, Columns, ThreadRows, ThreadColumns>::type;
 
-/// Adds the products of the first `depth` columns of `left` to the sums, without the terms for which
-/// takes_part(l, column) is false.
+/// Adds the products of `depth` columns of `left`, without terms for which takes_part(l, column) is false.
 template <class Product, class Left, class Right, class TakesPart>
 SPTRSV_DEVICE void add_products_if(Product& sums, const Left& left, const Right& right, int depth,
                                    const TakesPart& takes_part) {
