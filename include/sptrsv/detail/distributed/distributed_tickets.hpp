@@ -99,9 +99,9 @@ class ticket_walk {
 
   void add_columns(int warp, std::int64_t begin, std::int64_t end) {
     for (std::int64_t j = begin; j < end && !messages_.row_at.empty(); ++j) {
-      const std::int64_t row = messages_.row_at[at(j)];
-      if (row < 0 && messages_.guests[at(-1 - row)].x.index >= 0) {
-        add(warp, messages_.guests[at(-1 - row)].x);
+      const std::int64_t guest = -1 - messages_.row_at[at(j)];
+      if (guest >= 0 && messages_.messages[at(guest)].index >= 0) {
+        add(warp, messages_.messages[at(guest)]);
       }
       if (backward_) {
         add_sent(warp, j, j + 1);
