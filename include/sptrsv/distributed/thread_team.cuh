@@ -15,6 +15,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/pe_threads.hpp"
 #include "sptrsv/detail/simt/cuda_check.cuh"
+#include "sptrsv/distributed/process_group.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv::SPTRSV_ABI {
@@ -117,24 +118,14 @@ class thread_team {
   detail::distributed::meeting meeting_;
 };
 
-/// A PE of a thread_team; it is a team in the sense of distributed.hpp.
-class thread_team::member {
+/// A PE of a thread_team, whose threads take the place of the processes of a group; it is a team in the sense
+/// of distributed.hpp.
+class thread_team::member : public process_group {
  public:
-  /// Returns the number of the PE.
-  [[nodiscard]] int rank() const { return rank_; }
-  /// Returns the number of PEs.
-  [[nodiscard]] int size() const { return team_.size(); }
   /// Returns how many PEs have the same GPU as this one.
   [[nodiscard]] int pes_on_device() const {
-    return static_cast<int>(std::count(team_.devices_.begin(), team_.devices_.end(), team_.device(rank_)));
+    return static_cast<int>(std::count(team_.devices_.begin(), team_.devices_.end(), team_.device(rank())));
   }
-
-  /// Sends to[r] to PE r, and returns what each PE has sent to this one. Collective.
-  std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to) {
-    return team_.meeting_.exchange(rank_, std::move(to));
-  }
-  /// Waits until all PEs have called it. Collective.
-  void meet() { team_.meeting_.wait(); }
 
   /// Allocates memory on each PE and returns the addresses, by PE. Collective.
   std::vector<void*> allocate(std::size_t bytes) {
@@ -148,7 +139,7 @@ class thread_team::member {
   /// until all PEs have ended.
   void release(void* own, std::size_t /*bytes*/) noexcept {
     if (std::uncaught_exceptions() > 0) {  // this PE ends by an exception: nobody is to wait for it
-      team_.meeting_.leave(rank_);
+      team_.meeting_.leave(rank());
       return;
     }
     try {
@@ -166,10 +157,13 @@ class thread_team::member {
  private:
   friend class thread_team;
 
-  member(thread_team& team, int rank, pe_memory& memory) : team_(team), rank_(rank), memory_(memory) {}
+  member(thread_team& team, int rank, pe_memory& memory)
+      : process_group(rank, team.size(),
+                      [&team, rank](messages to) { return team.meeting_.exchange(rank, std::move(to)); }),
+        team_(team),
+        memory_(memory) {}
 
   thread_team& team_;
-  int rank_;
   pe_memory& memory_;
 };
 
