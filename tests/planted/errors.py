@@ -1700,7 +1700,7 @@ ERRORS = (
         "value",
         "batched",
         Edit(
-            BATCHED + "pack_agent.hpp",
+            BATCHED + "batched_values.hpp",
             "values.of[u]",
             "values.of[0]",
         ),

@@ -10,7 +10,6 @@
 #include "sptrsv/any/any_policy.hpp"
 #include "sptrsv/batched.hpp"
 #include "sptrsv/detail/any_solver/policy_list.hpp"
-#include "sptrsv/detail/any_solver/policy_options.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
 

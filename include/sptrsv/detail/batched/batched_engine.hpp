@@ -14,8 +14,6 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/batched/batched_agent.hpp"
-#include "sptrsv/detail/batched/batched_plan.hpp"
-#include "sptrsv/detail/batched/pack_agent.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/options.hpp"
 #include "sptrsv/policy/host_serial.hpp"
