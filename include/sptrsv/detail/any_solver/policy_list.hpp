@@ -64,46 +64,24 @@ std::vector<std::string> names_of(policy_list<Policies...>) {
 }
 
 /// The names of the values of an option.
-template <class T>
-inline constexpr auto names_of_values = switch_names;
-template <>
-inline constexpr name_table<policy::row_order, 2> names_of_values<policy::row_order>{
-    {{{policy::row_order::natural, "natural"}, {policy::row_order::levels, "levels"}}}};
-template <>
-inline constexpr name_table<policy::orientation, 2> names_of_values<policy::orientation>{
-    {{{policy::orientation::rows, "rows"}, {policy::orientation::columns, "columns"}}}};
-template <>
-inline constexpr name_table<policy::level_launches, 2> names_of_values<policy::level_launches>{
-    {{{policy::level_launches::fused, "fused"}, {policy::level_launches::separate, "separate"}}}};
-template <>
-inline constexpr name_table<policy::warp_form, 2> names_of_values<policy::warp_form>{
-    {{{policy::warp_form::one_row, "one_row"}, {policy::warp_form::rows_by_length, "rows_by_length"}}}};
-template <>
-inline constexpr name_table<policy::thread_form, 2> names_of_values<policy::thread_form>{
-    {{{policy::thread_form::writing_first, "writing_first"}, {policy::thread_form::two_phase, "two_phase"}}}};
-template <>
-inline constexpr name_table<policy::dataflow_path, 5> names_of_values<policy::dataflow_path>{
-    {{{policy::dataflow_path::automatic, "automatic"},
-      {policy::dataflow_path::row_per_thread, "row_per_thread"},
-      {policy::dataflow_path::partitioned, "partitioned"},
-      {policy::dataflow_path::single_block, "single_block"},
-      {policy::dataflow_path::hybrid, "hybrid"}}}};
-template <>
-inline constexpr name_table<policy::block_selector, 2> names_of_values<policy::block_selector>{
-    {{{policy::block_selector::fitted, "fitted"}, {policy::block_selector::paper, "paper"}}}};
-template <>
-inline constexpr name_table<policy::triangle_kernel, 4> names_of_values<policy::triangle_kernel>{
-    {{{policy::triangle_kernel::chosen, "chosen"},
-      {policy::triangle_kernel::by_levels, "by_levels"},
-      {policy::triangle_kernel::sync_free, "sync_free"},
-      {policy::triangle_kernel::serial, "serial"}}}};
-template <>
-inline constexpr name_table<policy::square_kernel, 5> names_of_values<policy::square_kernel>{
-    {{{policy::square_kernel::chosen, "chosen"},
-      {policy::square_kernel::scalar_csr, "scalar_csr"},
-      {policy::square_kernel::vector_csr, "vector_csr"},
-      {policy::square_kernel::scalar_dcsr, "scalar_dcsr"},
-      {policy::square_kernel::vector_dcsr, "vector_dcsr"}}}};
+constexpr auto names_of_values(bool) { return switch_names; }
+constexpr auto names_of_values(policy::row_order o) { return names_in_order(o, "natural", "levels"); }
+constexpr auto names_of_values(policy::orientation o) { return names_in_order(o, "rows", "columns"); }
+constexpr auto names_of_values(policy::level_launches o) { return names_in_order(o, "fused", "separate"); }
+constexpr auto names_of_values(policy::warp_form o) { return names_in_order(o, "one_row", "rows_by_length"); }
+constexpr auto names_of_values(policy::thread_form o) {
+  return names_in_order(o, "writing_first", "two_phase");
+}
+constexpr auto names_of_values(policy::dataflow_path o) {
+  return names_in_order(o, "automatic", "row_per_thread", "partitioned", "single_block", "hybrid");
+}
+constexpr auto names_of_values(policy::block_selector o) { return names_in_order(o, "fitted", "paper"); }
+constexpr auto names_of_values(policy::triangle_kernel o) {
+  return names_in_order(o, "chosen", "by_levels", "sync_free", "serial");
+}
+constexpr auto names_of_values(policy::square_kernel o) {
+  return names_in_order(o, "chosen", "scalar_csr", "vector_csr", "scalar_dcsr", "vector_dcsr");
+}
 
 /// Calls `visit(name, member_of(policy))` if the policy has this member.
 template <class Policy, class MemberOf, class Visit>
@@ -165,7 +143,7 @@ struct policy_text {
 template <class T>
 std::string set_option(T& member, std::string_view text) {
   if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
-    const auto& table = names_of_values<T>;
+    const auto table = names_of_values(T{});
     if (table.find(text, member)) {
       return {};
     }
