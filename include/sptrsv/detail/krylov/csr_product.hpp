@@ -9,6 +9,7 @@
 #include "sptrsv/matrix.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::krylov {
+SPTRSV_BEGIN_ANY_CONTEXT
 
 /// Computes y = A x, and with `left` publishes left^H y. A group of lanes has a row; the lanes add in a fixed
 /// order.
@@ -29,7 +30,6 @@ struct csr_product_agent {
     method_data<wide> data;
   };
 
-  SPTRSV_ANY_CONTEXT
   template <class Context>
   static SPTRSV_HOST_DEVICE void run(Context& ctx, shared_storage& shared, const params& p) {
     block_thread<Context, wide> thread(ctx, shared, p.data, p.rows);
@@ -81,4 +81,5 @@ std::int64_t csr_product(const csr_view<Value, Index, Offset>& a, const scalar_t
   return blocks;
 }
 
+SPTRSV_END_ANY_CONTEXT
 }  // namespace sptrsv::SPTRSV_ABI::detail::krylov

@@ -9,6 +9,7 @@
 #include "sptrsv/detail/krylov/block.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::krylov {
+SPTRSV_BEGIN_ANY_CONTEXT
 
 /// Slots of sums. gmres has more, from `basis` on.
 enum slot : std::int64_t { product, product_after, square, square_after, rho, basis };
@@ -47,7 +48,6 @@ struct vector_step {
   std::int64_t parts = 0;  ///< of the sum slot::product
   double given[2][3] = {{1, 1, 1}, {1, 1, 1}};
 
-  SPTRSV_ANY_CONTEXT
   template <class Thread>
   SPTRSV_HOST_DEVICE void run(Thread& thread) const {
     auto& ctx = thread.ctx;
@@ -92,13 +92,11 @@ struct vector_step {
   }
 
  private:
-  SPTRSV_ANY_CONTEXT
   template <class Context>
   static SPTRSV_HOST_DEVICE wide load(Context& ctx, const Scalar* vector, std::int64_t i) {
     return vector != nullptr ? widen(ctx.load(vector + i)) : wide{};
   }
   /// Returns whether the method goes on. All blocks compute the same; the leader changes the state.
-  SPTRSV_ANY_CONTEXT
   template <class Thread>
   SPTRSV_HOST_DEVICE bool find_factors(Thread& thread, wide (&f)[2][3]) const {
     auto& ctx = thread.ctx;
@@ -154,7 +152,6 @@ struct vector_step {
     return true;
   }
   /// Finds the factors of the rules with alpha. Returns as find_factors.
-  SPTRSV_ANY_CONTEXT
   template <class Thread>
   SPTRSV_HOST_DEVICE bool find_alpha(Thread& thread, wide (&f)[2][3]) const {
     auto& ctx = thread.ctx;
@@ -175,7 +172,6 @@ struct vector_step {
                  is_half ? reason::breakdown : reason::not_positive_definite);
   }
   /// Returns `holds`. If it does not, the method ends, with another reason for a total that is not finite.
-  SPTRSV_ANY_CONTEXT
   template <class Thread>
   static SPTRSV_HOST_DEVICE bool check(Thread& thread, wide total, bool holds, reason otherwise) {
     if (!holds && thread.is_leader) {
@@ -190,4 +186,5 @@ struct vector_step {
   }
 };
 
+SPTRSV_END_ANY_CONTEXT
 }  // namespace sptrsv::SPTRSV_ABI::detail::krylov
