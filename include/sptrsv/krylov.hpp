@@ -42,17 +42,15 @@ class csr_operator {
 
   /// Throws error with errc::not_square, and as to_device for arrays that are not right.
   explicit csr_operator(const view_type& a, Stream = {}) : a_(a) {
-    SPTRSV_EXPECTS(
-        a.rows == a.columns, errc::not_square,
-        "the operator has " + std::to_string(a.rows) + " rows and " + std::to_string(a.columns) + " columns");
+    SPTRSV_EXPECTS(a.rows == a.columns, errc::not_square, "the operator has ", a.rows, " rows and ",
+                   a.columns, " columns");
     detail::check_arrays<detail::executor_t<Stream>>(a, "csr_operator");
   }
 
   /// Enqueues y = A x. Throws error with errc::size_mismatch.
   void apply(span<const Value> x, span<Value> y, Stream stream = {}) const {
     SPTRSV_EXPECTS(x.size() == detail::at(a_.rows) && y.size() == x.size(), errc::size_mismatch,
-                   "the operator has " + std::to_string(a_.rows) + " rows, x has " +
-                       std::to_string(x.size()) + " and y has " + std::to_string(y.size()));
+                   "the operator has ", a_.rows, " rows, x has ", x.size(), " and y has ", y.size());
     if (a_.rows > 0) {
       detail::krylov::csr_product(a_, detail::as_scalar(x.data()), detail::as_scalar(y.data()), nullptr, {},
                                   detail::executor_t<Stream>(stream));

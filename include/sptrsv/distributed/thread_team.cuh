@@ -44,9 +44,8 @@ class thread_team {
     int count = 0;
     SPTRSV_CUDA_CHECK(cudaGetDeviceCount(&count));
     for (int pe = 0; pe < size(); ++pe) {
-      SPTRSV_EXPECTS(device(pe) >= 0 && device(pe) < count, errc::invalid_argument,
-                     "PE " + std::to_string(pe) + " has GPU " + std::to_string(device(pe)) + ", of " +
-                         std::to_string(count) + " GPUs");
+      SPTRSV_EXPECTS(device(pe) >= 0 && device(pe) < count, errc::invalid_argument, "PE ", pe, " has GPU ",
+                     device(pe), ", of ", count, " GPUs");
     }
     const current_device kept;
     for (int pe = 0; pe < size(); ++pe) {
@@ -102,10 +101,8 @@ class thread_team {
     }
     int can = 0;
     SPTRSV_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, device(pe), device(other)));
-    SPTRSV_EXPECTS(can != 0, errc::unsupported,
-                   "GPU " + std::to_string(device(pe)) + " of PE " + std::to_string(pe) +
-                       " cannot access the memory of GPU " + std::to_string(device(other)) + " of PE " +
-                       std::to_string(other));
+    SPTRSV_EXPECTS(can != 0, errc::unsupported, "GPU ", device(pe), " of PE ", pe,
+                   " cannot access the memory of GPU ", device(other), " of PE ", other);
     SPTRSV_CUDA_CHECK(cudaSetDevice(device(pe)));
     const cudaError_t status =
         detail::call_apart([&] { return cudaDeviceEnablePeerAccess(device(other), 0); });

@@ -71,8 +71,8 @@ Any analyze_by_name(const any_policy& policy, const void* offsets, stream_handle
       made.emplace(analyze_by(chosen, stream_for<decltype(chosen)>(stream)));
     }
   });
-  SPTRSV_EXPECTS(made.has_value(), errc::invalid_argument,
-                 "there is no policy '" + text.name + "'; the policies are " + names + without_cuda);
+  SPTRSV_EXPECTS(made.has_value(), errc::invalid_argument, "there is no policy '", text.name,
+                 "'; the policies are ", names, without_cuda);
   return std::move(*made);
 }
 

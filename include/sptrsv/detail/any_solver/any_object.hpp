@@ -135,7 +135,7 @@ class any_object {
   void* checked(any_workspace& scratch) const {
     SPTRSV_EXPECTS(scratch.held_ != nullptr, errc::invalid_argument, "the workspace was moved from");
     SPTRSV_EXPECTS(scratch.owner_ == held().number, errc::invalid_argument,
-                   std::string("the workspace belongs to another ") + Held::name);
+                   "the workspace belongs to another ", Held::name);
     return scratch.held_.get();
   }
 

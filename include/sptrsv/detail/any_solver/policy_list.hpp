@@ -181,15 +181,12 @@ void set_options(Policy& policy, const std::vector<std::string>& settings) {
         wanted = set_option(member, value);
       }
     });
-    SPTRSV_EXPECTS(found, errc::invalid_argument,
-                   std::string("the policy ") + Policy::name + " has no option '" + std::string(option) +
-                       "'; it has " + (options.empty() ? "none" : options));
-    SPTRSV_EXPECTS(wanted.empty(), errc::invalid_argument,
-                   std::string("the policy ") + Policy::name + " cannot have '" + setting +
-                       "': " + std::string(option) + " is " + wanted);
-    SPTRSV_EXPECTS(
-        std::find(seen.begin(), seen.end(), option) == seen.end(), errc::invalid_argument,
-        std::string("the policy ") + Policy::name + " has the option " + std::string(option) + " twice");
+    SPTRSV_EXPECTS(found, errc::invalid_argument, "the policy ", Policy::name, " has no option '", option,
+                   "'; it has ", (options.empty() ? "none" : options));
+    SPTRSV_EXPECTS(wanted.empty(), errc::invalid_argument, "the policy ", Policy::name, " cannot have '",
+                   setting, "': ", option, " is ", wanted);
+    SPTRSV_EXPECTS(std::find(seen.begin(), seen.end(), option) == seen.end(), errc::invalid_argument,
+                   "the policy ", Policy::name, " has the option ", option, " twice");
     seen.push_back(option);
   }
 }

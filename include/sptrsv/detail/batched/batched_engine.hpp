@@ -62,8 +62,8 @@ class engine {
     const plan<Offset> made = make_plan(std::move(levels), t, {batch, sizeof(Scalar), shared_limit});
     SPTRSV_EXPECTS(made.lanes != 0, errc::unsupported, too_large(shared_limit));
     const auto slots = static_cast<std::int64_t>(made.sources.size());
-    SPTRSV_EXPECTS(slots <= INT32_MAX, errc::unsupported,
-                   std::to_string(slots) + " entries in a system of a batch exceed 2^31 - 1");
+    SPTRSV_EXPECTS(slots <= INT32_MAX, errc::unsupported, slots,
+                   " entries in a system of a batch exceed 2^31 - 1");
     constexpr auto aligned = static_cast<std::int64_t>(stream_align / sizeof(Scalar));
     const std::int64_t stream_slots = simt::ceil_div(slots, aligned) * aligned;
     lanes_ = made.lanes;
@@ -152,10 +152,9 @@ class engine {
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
     info.kernels.resize(1);
-    info.kernels[0].text = std::to_string(lanes_) + " lanes for " +
-                           (group_systems_ == 1 ? "each system, " : "two systems, ") +
-                           std::to_string(to_solve_.steps) + " steps, " + std::to_string(bytes_of_group()) +
-                           " bytes of shared memory";
+    info.kernels[0].text =
+        text_from(lanes_, " lanes for ", group_systems_ == 1 ? "each system, " : "two systems, ",
+                  to_solve_.steps, " steps, ", bytes_of_group(), " bytes of shared memory");
     info.kernels[0].levels = levels_;
     info.kernels[0].warps = simt::ceil_div(groups() * lanes_, std::int64_t{32});
     info.entries = entries_;
@@ -167,9 +166,9 @@ class engine {
 
  private:
   [[nodiscard]] std::string too_large(std::size_t shared_limit) const {
-    return "a batch solves each system in the shared memory of one thread block, which has " +
-           std::to_string(shared_limit) + " bytes here: " + std::to_string(size_) +
-           " rows are too many; solve large systems one after the other, with analyze()";
+    return text_from("a batch solves each system in the shared memory of one thread block, which has ",
+                     shared_limit, " bytes here: ", size_,
+                     " rows are too many; solve large systems one after the other, with analyze()");
   }
 
   [[nodiscard]] std::int64_t groups() const { return simt::ceil_div(systems_, std::int64_t{group_systems_}); }

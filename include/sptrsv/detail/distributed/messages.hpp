@@ -152,8 +152,8 @@ class message_planner {
   void name_sources(const std::vector<std::pair<std::int64_t, std::int64_t>>& found, std::int64_t sums) {
     check_together(team_, [&] {
       SPTRSV_EXPECTS(std::max(made_.values, sums) <= max_count<Offset>, errc::unsupported,
-                     "the supernodes of a PE have " + std::to_string(sums) +
-                         " rows and columns, too many for the offset type of the matrix");
+                     "the supernodes of a PE have ", sums,
+                     " rows and columns, too many for the offset type of the matrix");
     });
     auto lists = lists_of<Offset, Offset>(sums, [&](const auto& add) {
       for (const auto& [sum, value] : found) {

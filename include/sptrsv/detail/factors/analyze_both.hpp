@@ -56,9 +56,8 @@ void check_side(span<const Index> order, span<const Value> scale, std::int64_t r
                 const std::string& side) {
   const auto check_array = [&](const auto& array, const std::string& name) {
     const auto size = static_cast<std::int64_t>(array.size());
-    SPTRSV_EXPECTS(size == rows || size == 0, errc::size_mismatch,
-                   name + " has " + std::to_string(size) + " elements, the system has " +
-                       std::to_string(rows) + " rows");
+    SPTRSV_EXPECTS(size == rows || size == 0, errc::size_mismatch, name, " has ", size,
+                   " elements, the system has ", rows, " rows");
     check_space<Executor>(array.data(), size, name.c_str(), "the analysis");
   };
   check_array(order, side + "_order");
@@ -77,9 +76,8 @@ const factors_options<Value, Index>& checked(const First& first, const Second& s
   };
   check(first, options.first);
   check(second, options.second);
-  SPTRSV_EXPECTS(first.rows == second.rows, errc::size_mismatch,
-                 "the matrix of the first factor has " + std::to_string(first.rows) +
-                     " rows, that of the second " + std::to_string(second.rows));
+  SPTRSV_EXPECTS(first.rows == second.rows, errc::size_mismatch, "the matrix of the first factor has ",
+                 first.rows, " rows, that of the second ", second.rows);
   SPTRSV_EXPECTS(!options.has_diagonal ||
                      (options.first.diagonal == diag::unit && options.second.diagonal == diag::unit),
                  errc::invalid_argument, "factors with a stored diagonal between them must be unit");
