@@ -20,12 +20,10 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::batched {
 
-/// A component of the last solve that is not finite.
-struct fault {
-  std::int64_t system = -1;  ///< the first one; -1: there is none
-  std::int64_t index = -1;   ///< substitution index
-  bool zero_pivot = false;
-};
+/// Returns the status of a solve in which this component is the first one that is not finite.
+inline batch_status status_of(std::int64_t system, std::int64_t row, bool is_zero_pivot) {
+  return {is_zero_pivot ? solve_status::kind::zero_pivot : solve_status::kind::non_finite, row, {}, system};
+}
 
 /// Returns, for find_largest, how many systems follow a system with a component that is not finite, itself
 /// included; 0 for other systems.
@@ -128,25 +126,19 @@ class engine {
     });
   }
 
-  /// Returns the first fault of the last solve. Synchronises.
-  [[nodiscard]] fault first_fault(const Executor& on) const {
-    std::int64_t left = 0;
-    on.fill_bytes(scratch_, 0, sizeof(left));
+  /// Returns what the last solve met. Synchronises.
+  [[nodiscard]] batch_status status(const Executor& on) const {
+    on.fill_bytes(scratch_, 0, sizeof(*scratch_));
     simt::find_largest(on, systems_, systems_from_fault{to_solve_.first_nonfinite, systems_}, scratch_);
-    on.download(&left, scratch_, sizeof(left));
+    const std::int64_t left = download_value(scratch_, on);
     if (left == 0) {
       return {};
     }
     const std::int64_t system = systems_ - left;
-    std::uint32_t index = 0;
-    on.download(&index, to_solve_.first_nonfinite + system, sizeof(index));
-    bool zero_pivot = false;
-    if (!to_solve_.unit) {
-      Scalar pivot{};
-      on.download(&pivot, to_solve_.pivots + system * size_ + index, sizeof(pivot));
-      zero_pivot = pivot == Scalar{};
-    }
-    return {system, index, zero_pivot};
+    const std::int64_t index = download_value(to_solve_.first_nonfinite + system, on);
+    return status_of(
+        system, to_solve_.reversed ? size_ - 1 - index : index,
+        !to_solve_.unit && download_value(to_solve_.pivots + system * size_ + index, on) == Scalar{});
   }
 
   void describe(solver_info& info, const Executor& on) const {
@@ -186,7 +178,7 @@ class engine {
   device_arrays arrays_;
   pack_params<Scalar, Offset> to_pack_{};  ///< without the values of the stored matrices
   solve_params<Scalar> to_solve_{};        ///< without the operands
-  std::int64_t* scratch_ = nullptr;        ///< of first_fault()
+  std::int64_t* scratch_ = nullptr;        ///< of status()
 };
 
 /// The engine on the host, which solves one system after the other.
@@ -200,6 +192,7 @@ class engine<Scalar, Index, Offset, host_executor> {
       : systems_(batch.systems),
         size_(a.size),
         entries_(a.entries),
+        reversed_(form.reversed),
         values_(at(checked_product(systems_, entries_))),
         one_(policy::host_serial{}, a, form, 1, on, resource) {}
 
@@ -217,18 +210,19 @@ class engine<Scalar, Index, Offset, host_executor> {
       return dense_view(all.data + s * all.system_stride, all.rows, all.columns, all.row_stride,
                         all.column_stride);
     };
-    fault_ = {};
+    status_ = {};
     for (std::int64_t s = 0; s < systems_; ++s) {
       one_.update_values(values_.data() + s * entries_, on);
       one_.solve(alpha, of(b, s), of(x, s), scratch_, on);
       const std::int64_t index = one_.first_nonfinite_index(scratch_, on);
-      if (index >= 0 && fault_.system < 0) {
-        fault_ = {s, index, one_.is_zero_pivot(index, scratch_, on)};
+      if (index >= 0 && status_.ok()) {
+        status_ =
+            status_of(s, reversed_ ? size_ - 1 - index : index, one_.is_zero_pivot(index, scratch_, on));
       }
     }
   }
 
-  [[nodiscard]] fault first_fault(const host_executor&) const { return fault_; }
+  [[nodiscard]] batch_status status(const host_executor&) const { return status_; }
 
   void describe(solver_info& info, const host_executor& on) const {
     one_.describe(info, on);
@@ -240,10 +234,11 @@ class engine<Scalar, Index, Offset, host_executor> {
   std::int64_t systems_;
   std::int64_t size_;
   std::int64_t entries_;
+  bool reversed_;
   std::vector<Scalar> values_;  ///< by system and stored entry
   one_system one_;
   typename one_system::workspace scratch_;
-  fault fault_;
+  batch_status status_;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::batched
