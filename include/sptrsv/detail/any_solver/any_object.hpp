@@ -32,6 +32,16 @@ struct held_object {
   const std::uint64_t number = next_solver_number();
 };
 
+/// Returns the stream of the caller as one of type `Own`: an object of the host ignores it.
+template <class Own, class Stream>
+Own stream_as([[maybe_unused]] Stream stream) {
+  if constexpr (std::is_same_v<Own, host_stream>) {
+    return {};
+  } else {
+    return stream;
+  }
+}
+
 /// Holds an object and implements what all held objects do. `Held`: the interface, derived from held_object,
 /// which says whether there are workspaces for callers.
 template <class Object, class Held>
@@ -61,13 +71,8 @@ class object_holder : public Held {
   std::int64_t rows() const noexcept override { return object_.rows(); }
 
  protected:
-  /// Returns the stream of the caller as one of the object: an object of the host ignores it.
-  static typename Object::stream_type own([[maybe_unused]] caller_stream s) {
-    if constexpr (std::is_same_v<typename Object::stream_type, host_stream>) {
-      return {};
-    } else {
-      return s;
-    }
+  static typename Object::stream_type own(caller_stream s) {
+    return stream_as<typename Object::stream_type>(s);
   }
   /// Returns the workspace of the object; any_object has checked the number.
   template <class Of = Object>
