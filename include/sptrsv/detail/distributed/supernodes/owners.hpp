@@ -152,11 +152,11 @@ struct ownership {
     if (pes == 1) {
       return {};
     }
-    const std::string above = how == supernode_dealing::top ? ", and cyclically above them"
-                              : how == supernode_dealing::grid
-                                  ? ", and over " + std::to_string(panels.grid.rows) + " x " +
-                                        std::to_string(panels.grid.columns) + " PEs above them"
-                                  : "";
+    const std::string above =
+        how == supernode_dealing::top ? ", and cyclically above them"
+        : how == supernode_dealing::grid
+            ? text_from(", and over ", panels.grid.rows, " x ", panels.grid.columns, " PEs above them")
+            : "";
     return (how == supernode_dealing::cyclic ? ", cyclically" : ", by subtrees") + above +
            (asked == pe_tree::binary ? ", binary trees" : "");
   }
