@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sptrsv/detail/factors/analyze_both.hpp"
-#include "sptrsv/detail/factors/stored_diagonal.hpp"
+#include "sptrsv/detail/factors/around_solves.hpp"
 #include "sptrsv/detail/sweeps/residual.hpp"
 #include "sptrsv/factors_options.hpp"
 #include "sptrsv/solver.hpp"

@@ -67,7 +67,6 @@ dense_view<typename Derived::Scalar> as_view(Eigen::MatrixBase<Derived>& m) {
 template <incomplete_method Method, class Scalar, class Index = std::int32_t>
 class eigen_incomplete_factors
     : public Eigen::SparseSolverBase<eigen_incomplete_factors<Method, Scalar, Index>> {
-  using base = Eigen::SparseSolverBase<eigen_incomplete_factors<Method, Scalar, Index>>;
   using matrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor, Index>;
   static constexpr bool is_lu = Method == incomplete_method::lu;
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/krylov/csr_product.hpp"
 #include "sptrsv/detail/krylov/vector_step.hpp"
 #include "sptrsv/solver.hpp"
 
