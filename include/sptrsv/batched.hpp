@@ -53,11 +53,10 @@ class batched_solver {
     detail::batched::check_options(batch, entries_, sizeof(Value));
     detail::check_spaces<executor>(pattern, taker);
     check_values(values);
-    const detail::triangle_form form(options, pattern.by_columns);
-    reversed_ = form.reversed;
     const executor on(stream);
-    engine_ = std::make_unique<counted_engine>(pattern, form, batch, on,
-                                               resource != nullptr ? *resource : on.default_resource());
+    engine_ =
+        std::make_unique<counted_engine>(pattern, detail::triangle_form(options, pattern.by_columns), batch,
+                                         on, resource != nullptr ? *resource : on.default_resource());
     engine_->update_values(detail::as_scalar(values.data()), value_stride_, on);
   }
 
@@ -109,17 +108,7 @@ class batched_solver {
   /// @throws error errc::invalid_argument if the solver was moved from.
   [[nodiscard]] batch_status status(stream_type stream = {}) {
     expect_not_moved_from();
-    if (systems_ == 0 || size_ == 0) {
-      return {};
-    }
-    const auto found = engine_->first_fault(executor(stream));
-    if (found.system < 0) {
-      return {};
-    }
-    return {found.zero_pivot ? solve_status::kind::zero_pivot : solve_status::kind::non_finite,
-            reversed_ ? size_ - 1 - found.index : found.index,
-            {},
-            found.system};
+    return systems_ == 0 || size_ == 0 ? batch_status{} : engine_->status(executor(stream));
   }
 
   /// Returns what the analysis decided and how much memory the solver holds; numbers of rows, entries and
@@ -171,7 +160,6 @@ class batched_solver {
   std::int64_t entries_ = 0;
   std::int64_t value_stride_ = 0;
   std::int64_t max_rhs_;
-  bool reversed_ = false;
   std::unique_ptr<counted_engine> engine_;
 };
 

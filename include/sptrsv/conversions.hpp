@@ -108,12 +108,12 @@ csr_matrix<Value, Index, Offset> make_csr(std::int64_t rows, std::int64_t column
                                           const std::vector<Index>& column_indices,
                                           const std::vector<Value>& values) {
   const std::size_t entries = values.size();
-  SPTRSV_EXPECTS(rows >= 0 && columns >= 0, errc::invalid_argument,
-                 "a matrix of " + std::to_string(rows) + " rows and " + std::to_string(columns) + " columns");
+  SPTRSV_EXPECTS(rows >= 0 && columns >= 0, errc::invalid_argument, "a matrix of ", rows, " rows and ",
+                 columns, " columns");
   SPTRSV_EXPECTS(rows <= static_cast<std::int64_t>(std::numeric_limits<Index>::max()), errc::invalid_argument,
-                 std::to_string(rows) + " rows do not fit the index type");
+                 rows, " rows do not fit the index type");
   SPTRSV_EXPECTS(entries <= static_cast<std::size_t>(std::numeric_limits<Offset>::max()),
-                 errc::invalid_argument, std::to_string(entries) + " entries do not fit the offset type");
+                 errc::invalid_argument, entries, " entries do not fit the offset type");
   SPTRSV_EXPECTS(row_indices.size() == entries && column_indices.size() == entries, errc::size_mismatch,
                  "the three arrays of a coordinate matrix have different sizes");
   const auto are_within = [](const std::vector<Index>& indices, std::int64_t first, std::int64_t last) {
@@ -122,11 +122,10 @@ csr_matrix<Value, Index, Offset> make_csr(std::int64_t rows, std::int64_t column
   for (std::size_t e = 0; e < entries; ++e) {
     SPTRSV_EXPECTS(
         row_indices[e] >= 0 && row_indices[e] < rows && column_indices[e] >= 0 && column_indices[e] < columns,
-        errc::index_out_of_range,
-        "entry " + std::to_string(e) + " lies outside the matrix" +
-            (are_within(row_indices, 1, rows) && are_within(column_indices, 1, columns)
-                 ? ": the indices seem to count from 1, and must count from 0"
-                 : ""));
+        errc::index_out_of_range, "entry ", e, " lies outside the matrix",
+        (are_within(row_indices, 1, rows) && are_within(column_indices, 1, columns)
+             ? ": the indices seem to count from 1, and must count from 0"
+             : ""));
   }
   const std::string no_memory = "no memory for the offsets of " + std::to_string(rows) + " rows";
   SPTRSV_EXPECTS(rows < PTRDIFF_MAX / static_cast<std::int64_t>(sizeof(Offset)), errc::out_of_memory,
@@ -164,10 +163,8 @@ auto real_view(const dense_view<Complex>& of) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
   SPTRSV_EXPECTS(of.rows >= 0 && of.columns >= 0 && of.columns <= most && of.row_stride >= -most &&
                      of.row_stride <= most,
-                 errc::invalid_argument,
-                 "real_view: " + std::to_string(of.rows) + " rows, " + std::to_string(of.columns) +
-                     " columns and the row stride " + std::to_string(of.row_stride) +
-                     " are negative or too large");
+                 errc::invalid_argument, "real_view: ", of.rows, " rows, ", of.columns,
+                 " columns and the row stride ", of.row_stride, " are negative or too large");
   return dense_view<element>(reinterpret_cast<element*>(of.data), of.rows, 2 * of.columns, 2 * of.row_stride,
                              1);
 }

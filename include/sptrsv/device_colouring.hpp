@@ -53,14 +53,12 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
     return made;
   }
   colour_report found;
-  const auto report = detail::make_buffer<colour_report>(1, on, from);
-  on.upload(report.data(), &found, sizeof(found));
+  const auto report = detail::upload_array(&found, 1, on, from);
   const auto read_report = [&] { on.download(&found, report.data(), sizeof(found)); };
 
   // 1. Check the storage, as an analysis does. The lengths of rows that it counts are not needed.
   using check = detail::triangle_kernels::check_entries_agent<index, offset>;
-  const auto lengths = detail::make_buffer<offset>(pattern.size, on, from);
-  on.fill_bytes(lengths.data(), 0, lengths.bytes());
+  const auto lengths = detail::make_zeros<offset>(pattern.size, on, from);
   typename check::params checked{pattern, {}};
   checked.triangles[0].row_lengths = lengths.data();
   checked.triangles[0].found = &report.data()->storage;

@@ -48,8 +48,7 @@ class distributed_solver {
   void update_values(span<const Value> values, Stream stream = {}) {
     detail::distributed::check_together(*team_, [&] {
       SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
-                     "update_values got " + std::to_string(values.size()) + " values for a part of " +
-                         std::to_string(entries_) + " entries");
+                     "update_values got ", values.size(), " values for a part of ", entries_, " entries");
       detail::check_space<detail::host_executor>(values.data(), static_cast<std::int64_t>(values.size()),
                                                  "the array of values", "update_values");
     });
@@ -74,9 +73,8 @@ class distributed_solver {
       return x.columns;
     });
     for (std::size_t r = 1; r < columns.size(); ++r) {
-      SPTRSV_EXPECTS(columns[r] == columns[0], errc::size_mismatch,
-                     "PE " + std::to_string(r) + " has " + std::to_string(columns[r]) +
-                         " right-hand sides and PE 0 has " + std::to_string(columns[0]));
+      SPTRSV_EXPECTS(columns[r] == columns[0], errc::size_mismatch, "PE ", r, " has ", columns[r],
+                     " right-hand sides and PE 0 has ", columns[0]);
     }
     last_solve_.run([&] {
       engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)), detail::as_scalars(b),

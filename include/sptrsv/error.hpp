@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "sptrsv/version.hpp"
 
@@ -65,12 +66,31 @@ class parse_error : public error {
   std::int64_t line_;
 };
 
+namespace detail {
+
+/// Returns texts and numbers as one text.
+template <class... Parts>
+std::string text_from(const Parts&... parts) {
+  std::string joined;
+  const auto append = [&](const auto& part) {
+    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(part)>>) {
+      joined += std::to_string(part);
+    } else {
+      joined += part;
+    }
+  };
+  (append(parts), ...);
+  return joined;
+}
+
+}  // namespace detail
 }  // namespace sptrsv::SPTRSV_ABI
 
-/// Throws `sptrsv::error(code, message)` if `condition` is false; `message` is evaluated only in this case.
-#define SPTRSV_EXPECTS(condition, code, message) \
-  do {                                           \
-    if (!(condition)) {                          \
-      throw ::sptrsv::error(code, message);      \
-    }                                            \
+/// Throws `sptrsv::error` with a code and a message, which is given as texts and numbers, if `condition` is
+/// false. The message is evaluated only in this case.
+#define SPTRSV_EXPECTS(condition, code, ...)                                 \
+  do {                                                                       \
+    if (!(condition)) {                                                      \
+      throw ::sptrsv::error(code, ::sptrsv::detail::text_from(__VA_ARGS__)); \
+    }                                                                        \
   } while (false)

@@ -8,9 +8,7 @@
 #include <optional>
 
 #include "sptrsv/detail/factors/analyze_both.hpp"
-#include "sptrsv/detail/factors/factor_operations.hpp"
-#include "sptrsv/detail/factors/row_transform.hpp"
-#include "sptrsv/detail/factors/stored_diagonal.hpp"
+#include "sptrsv/detail/factors/around_solves.hpp"
 #include "sptrsv/factors_options.hpp"
 #include "sptrsv/solver.hpp"
 

@@ -155,8 +155,7 @@ class incomplete_factorization {
   void factorize(span<const Value> values, const pivot_options& pivots, stream_type stream = {}) {
     expect_not_moved_from();
     SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
-                   "factorize got " + std::to_string(values.size()) + " values for a matrix of " +
-                       std::to_string(entries_) + " entries");
+                   "factorize got ", values.size(), " values for a matrix of ", entries_, " entries");
     check_values(values.data());
     const auto range = [](span<const Value> v) {
       return detail::address_range(v.data(), v.size() * sizeof(Value));
@@ -200,8 +199,8 @@ class incomplete_factorization {
     SPTRSV_EXPECTS(result.rows == size_ && result.entries == entries_, errc::size_mismatch,
                    "the matrix is not the one that was analysed");
     SPTRSV_EXPECTS(detail::pattern_of(result).by_columns == by_columns_, errc::invalid_argument,
-                   std::string("the matrix that was analysed is stored by ") +
-                       (by_columns_ ? "columns" : "rows") + ", and this one is not");
+                   "the matrix that was analysed is stored by ", (by_columns_ ? "columns" : "rows"),
+                   ", and this one is not");
     expect_factors();
     result.values = values().data();
     if (analysed_->fill.has_fill()) {

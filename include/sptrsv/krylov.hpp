@@ -13,8 +13,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <utility>
 
 #include "sptrsv/detail/krylov/gmres.hpp"
 #include "sptrsv/detail/krylov/method.hpp"
@@ -42,17 +42,15 @@ class csr_operator {
 
   /// Throws error with errc::not_square, and as to_device for arrays that are not right.
   explicit csr_operator(const view_type& a, Stream = {}) : a_(a) {
-    SPTRSV_EXPECTS(
-        a.rows == a.columns, errc::not_square,
-        "the operator has " + std::to_string(a.rows) + " rows and " + std::to_string(a.columns) + " columns");
+    SPTRSV_EXPECTS(a.rows == a.columns, errc::not_square, "the operator has ", a.rows, " rows and ",
+                   a.columns, " columns");
     detail::check_arrays<detail::executor_t<Stream>>(a, "csr_operator");
   }
 
   /// Enqueues y = A x. Throws error with errc::size_mismatch.
   void apply(span<const Value> x, span<Value> y, Stream stream = {}) const {
     SPTRSV_EXPECTS(x.size() == detail::at(a_.rows) && y.size() == x.size(), errc::size_mismatch,
-                   "the operator has " + std::to_string(a_.rows) + " rows, x has " +
-                       std::to_string(x.size()) + " and y has " + std::to_string(y.size()));
+                   "the operator has ", a_.rows, " rows, x has ", x.size(), " and y has ", y.size());
     if (a_.rows > 0) {
       detail::krylov::csr_product(a_, detail::as_scalar(x.data()), detail::as_scalar(y.data()), nullptr, {},
                                   detail::executor_t<Stream>(stream));
@@ -70,39 +68,27 @@ explicit csr_operator(const Matrix&, Stream = {})
     -> csr_operator<typename View::value_type, typename View::index_type, typename View::offset_type, Stream>;
 
 /// The memory of a method. It grows when a method needs more, and is kept: a further call of the same size
-/// allocates nothing, and no iteration allocates. One method at a time uses it. Move-only.
+/// allocates nothing, and no iteration allocates. One method at a time uses it. Move-only; no method
+/// accepts one that was moved from.
 template <class Value, class Stream = stream_handle>
 class workspace {
  public:
   /// Memory comes from `resource` (null: the default of the stream's device), and is given back on the stream
   /// of the method that has taken it, which must still exist then.
   explicit workspace(Stream stream = {}, memory_resource* resource = nullptr)
-      : memory_{resource != nullptr ? resource : &detail::executor_t<Stream>(stream).default_resource(),
-                {},
-                {},
-                {},
-                {},
-                {}} {}
-  /// Takes the memory of `other`, which no method accepts then.
-  workspace(workspace&& other) noexcept : memory_(std::move(other.memory_)) {
-    other.memory_.resource = nullptr;
+      : memory_(std::make_unique<detail::krylov::method_memory<Value>>()) {
+    memory_->resource =
+        resource != nullptr ? resource : &detail::executor_t<Stream>(stream).default_resource();
   }
-  /// Takes the memory of `other`, which no method accepts then.
-  workspace& operator=(workspace&& other) noexcept {
-    memory_ = std::move(other.memory_);
-    other.memory_.resource = nullptr;
-    return *this;
-  }
-  ~workspace() = default;
 
   /// Returns the arrays, for the methods. Throws errc::invalid_argument if the workspace was moved from.
   [[nodiscard]] auto& memory() {
-    SPTRSV_EXPECTS(memory_.resource != nullptr, errc::invalid_argument, "the workspace was moved from");
-    return memory_;
+    SPTRSV_EXPECTS(memory_ != nullptr, errc::invalid_argument, "the workspace was moved from");
+    return *memory_;
   }
 
  private:
-  detail::krylov::method_memory<Value> memory_;
+  std::unique_ptr<detail::krylov::method_memory<Value>> memory_;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::krylov

@@ -36,14 +36,12 @@ constexpr bool are_index_types() {
 /// they must have. `major`, `minor`: "row" and "column", or the reverse.
 inline void expect_lengths(std::int64_t majors, std::size_t offsets, std::size_t indices, std::size_t values,
                            const char* major, const char* minor) {
-  SPTRSV_EXPECTS(indices == values, errc::size_mismatch,
-                 "the matrix has " + std::to_string(indices) + " " + minor + " indices and " +
-                     std::to_string(values) + " values");
+  SPTRSV_EXPECTS(indices == values, errc::size_mismatch, "the matrix has ", indices, " ", minor,
+                 " indices and ", values, " values");
   SPTRSV_EXPECTS(
       offsets == (majors < 0 ? 0 : static_cast<std::size_t>(majors) + 1) || (majors == 0 && offsets == 0),
-      errc::size_mismatch,
-      "the matrix has " + std::to_string(majors) + " " + major + "s and " + std::to_string(offsets) + " " +
-          major + " offsets: there must be one more offset than " + major + "s");
+      errc::size_mismatch, "the matrix has ", majors, " ", major, "s and ", offsets, " ", major,
+      " offsets: there must be one more offset than ", major, "s");
 }
 
 }  // namespace detail

@@ -33,8 +33,8 @@ struct colouring {
     SPTRSV_EXPECTS(colours >= 0 && colours <= static_cast<std::int64_t>(colour_of_row.size()) &&
                        std::all_of(colour_of_row.begin(), colour_of_row.end(),
                                    [&](Index c) { return c >= 0 && c < colours; }),
-                   errc::invalid_argument,
-                   "a row has a colour that is not below the number of colours, " + std::to_string(colours));
+                   errc::invalid_argument, "a row has a colour that is not below the number of colours, ",
+                   colours);
     std::vector<Index> offsets;
     return detail::group_entries(colour_of_row.data(), colour_of_row.size(), colours, offsets);
   }
@@ -160,12 +160,11 @@ struct reordered_matrix {
   /// @throws error errc::size_mismatch if the number of values is another one, or if `matrix` was moved from;
   ///   errc::invalid_argument for a null pointer; errc::wrong_memory_space.
   void update_values(span<const Value> original) {
-    SPTRSV_EXPECTS(original.size() == sources.size(), errc::size_mismatch,
-                   "update_values got " + std::to_string(original.size()) + " values for a matrix of " +
-                       std::to_string(sources.size()) + " entries");
-    SPTRSV_EXPECTS(matrix.values.size() == sources.size(), errc::size_mismatch,
-                   "the reordered matrix has " + std::to_string(matrix.values.size()) + " values and " +
-                       std::to_string(sources.size()) + " sources: it was moved from or changed");
+    SPTRSV_EXPECTS(original.size() == sources.size(), errc::size_mismatch, "update_values got ",
+                   original.size(), " values for a matrix of ", sources.size(), " entries");
+    SPTRSV_EXPECTS(matrix.values.size() == sources.size(), errc::size_mismatch, "the reordered matrix has ",
+                   matrix.values.size(), " values and ", sources.size(),
+                   " sources: it was moved from or changed");
     detail::check_space<detail::host_executor>(original.data(), static_cast<std::int64_t>(sources.size()),
                                                "the array of values", "update_values");
     for (std::size_t e = 0; e < sources.size(); ++e) {
@@ -184,9 +183,8 @@ template <class Value, class Index, class Offset>
 reordered_matrix<Value, Index, Offset> reordered(const csr_matrix<Value, Index, Offset>& a,
                                                  const std::vector<Index>& order) {
   SPTRSV_EXPECTS(static_cast<std::int64_t>(order.size()) == a.rows && a.rows == a.columns,
-                 errc::size_mismatch,
-                 "an order of " + std::to_string(order.size()) + " rows for a matrix of " +
-                     std::to_string(a.rows) + " x " + std::to_string(a.columns));
+                 errc::size_mismatch, "an order of ", order.size(), " rows for a matrix of ", a.rows, " x ",
+                 a.columns);
   detail::check_on_host(a.view(), "reordered");
   const std::vector<Index> place = inverse_order(order);
   reordered_matrix<Value, Index, Offset> made;

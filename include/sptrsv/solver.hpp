@@ -18,8 +18,8 @@
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/check_space.hpp"
 #include "sptrsv/detail/base/engine.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/nvtx_range.hpp"
-#include "sptrsv/detail/base/peak_resource.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/matrix.hpp"
@@ -359,8 +359,7 @@ class solver {
   void check_values(span<const Value> values) const {
     expect_not_moved_from();
     SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
-                   "update_values got " + std::to_string(values.size()) + " values for a matrix of " +
-                       std::to_string(entries_) + " entries");
+                   "update_values got ", values.size(), " values for a matrix of ", entries_, " entries");
     check_space(values.data(), entries_, "the array of values");
   }
   /// Checks the operands of a solve. Returns whether they have elements.

@@ -62,13 +62,11 @@ struct supernodal_matrix {
   /// columns.
   [[nodiscard]] view_type view() const {
     SPTRSV_EXPECTS(row_offsets.size() == first_columns.size() && value_offsets.size() == first_columns.size(),
-                   errc::size_mismatch,
-                   "the matrix has " + std::to_string(first_columns.size()) + " first columns, " +
-                       std::to_string(row_offsets.size()) + " row offsets and " +
-                       std::to_string(value_offsets.size()) +
-                       " value offsets: there must be one more of each than supernodes");
-    SPTRSV_EXPECTS(rows == 0 || first_columns.size() > 0, errc::size_mismatch,
-                   "the matrix has " + std::to_string(rows) + " rows and no first columns");
+                   errc::size_mismatch, "the matrix has ", first_columns.size(), " first columns, ",
+                   row_offsets.size(), " row offsets and ", value_offsets.size(),
+                   " value offsets: there must be one more of each than supernodes");
+    SPTRSV_EXPECTS(rows == 0 || first_columns.size() > 0, errc::size_mismatch, "the matrix has ", rows,
+                   " rows and no first columns");
     const auto supernodes = static_cast<std::int64_t>(first_columns.size());
     return {rows,
             rows,

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sptrsv/detail/factors/analyze_both.hpp"
-#include "sptrsv/detail/factors/stored_diagonal.hpp"
+#include "sptrsv/detail/factors/around_solves.hpp"
 #include "sptrsv/detail/sweeps/residual.hpp"
 #include "sptrsv/factors_options.hpp"
 #include "sptrsv/solver.hpp"
@@ -98,8 +98,7 @@ class sweeps {
   void relax(sweep_direction direction, dense_view<const Value> b, dense_view<Value> x, int count = 1,
              stream_type stream = {}) {
     SPTRSV_EXPECTS(is_smoother_, errc::invalid_argument, "relax needs sweep_options::is_smoother");
-    SPTRSV_EXPECTS(count >= 0, errc::invalid_argument,
-                   "relax got " + std::to_string(count) + " as the number of sweeps");
+    SPTRSV_EXPECTS(count >= 0, errc::invalid_argument, "relax got ", count, " as the number of sweeps");
     lower().check_workspace(lower().own_);
     if (!lower().has_work(b, x)) {
       return;
@@ -192,8 +191,8 @@ class sweeps {
   }
 
   static double checked(double relaxation) {
-    SPTRSV_EXPECTS(relaxation > 0 && relaxation < 2, errc::invalid_argument,
-                   "the relaxation factor is " + std::to_string(relaxation) + ", not between 0 and 2");
+    SPTRSV_EXPECTS(relaxation > 0 && relaxation < 2, errc::invalid_argument, "the relaxation factor is ",
+                   relaxation, ", not between 0 and 2");
     return relaxation;
   }
   void expect_values() const { last_update_.expect_whole("update_values", "call it again"); }

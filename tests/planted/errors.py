@@ -1694,7 +1694,7 @@ ERRORS = (
         "value",
         "batched",
         Edit(
-            BATCHED + "pack_agent.hpp",
+            BATCHED + "batched_values.hpp",
             "values.of[u]",
             "values.of[0]",
         ),

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sptrsv/any/any_policy.hpp"
-#include "sptrsv/detail/any_solver/policy_options.hpp"
+#include "sptrsv/detail/any_solver/policy_list.hpp"
 
 namespace sptrsv::testing {
 namespace {

@@ -19,11 +19,12 @@ template <class Value, class Stream>
 struct held_factors : held_object<factors_info, Stream> {
   static constexpr const char* moved_from = "the factors were moved from";
   static constexpr const char* name = "object";
+  static constexpr bool has_workspaces = true;
 
   /// `second_values`: null if both factors are stored in one matrix.
   virtual void update_values(span<const Value> first_values, const span<const Value>* second_values,
                              Stream stream) = 0;
-  virtual void apply(bool transposed, dense_view<const Value> b, dense_view<Value> x, held_workspace* scratch,
+  virtual void apply(bool transposed, dense_view<const Value> b, dense_view<Value> x, void* scratch,
                      Stream stream) = 0;
   virtual std::int64_t max_rhs() const noexcept = 0;
 };
@@ -45,13 +46,14 @@ class factors_holder final
     second_values == nullptr ? object_.update_values(first_values, own(stream))
                              : object_.update_values(first_values, *second_values, own(stream));
   }
-  void apply(bool transposed, dense_view<const value> b, dense_view<value> x, held_workspace* scratch,
+  void apply(bool transposed, dense_view<const value> b, dense_view<value> x, void* scratch,
              Stream stream) override {
     if (scratch == nullptr) {
       transposed ? object_.apply_transpose(b, x, own(stream)) : object_.apply(b, x, own(stream));
     } else {
-      transposed ? object_.apply_transpose(b, x, own(*scratch), own(stream))
-                 : object_.apply(b, x, own(*scratch), own(stream));
+      auto& own_scratch = base::workspace_at(scratch);
+      transposed ? object_.apply_transpose(b, x, own_scratch, own(stream))
+                 : object_.apply(b, x, own_scratch, own(stream));
     }
   }
   std::int64_t max_rhs() const noexcept override { return object_.max_rhs(); }

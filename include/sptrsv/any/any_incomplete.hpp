@@ -19,6 +19,7 @@ namespace detail {
 template <class Value, class Index, class Offset, class Stream>
 struct held_incomplete : held_object<incomplete_info, Stream> {
   static constexpr const char* moved_from = "the factorisation was moved from";
+  static constexpr bool has_workspaces = false;
   using by_rows = csr_view<Value, Index, Offset>;
   using by_columns = csc_view<Value, Index, Offset>;
 

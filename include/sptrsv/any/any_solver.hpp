@@ -20,13 +20,13 @@ namespace detail {
 template <class Value, class Stream, template <class> class View>
 struct held_solver : held_object<solver_info, Stream> {
   static constexpr bool is_batch = std::is_same_v<View<Value>, batch_view<Value>>;
+  static constexpr bool has_workspaces = !is_batch;
   static constexpr const char* moved_from =
       is_batch ? "the batch was moved from" : "the solver was moved from";
   static constexpr const char* name = "solver";
 
   virtual void update_values(span<const Value> values, Stream stream) = 0;
-  virtual void solve(View<const Value> b, View<Value> x, Value alpha, held_workspace* scratch,
-                     Stream stream) = 0;
+  virtual void solve(View<const Value> b, View<Value> x, Value alpha, void* scratch, Stream stream) = 0;
   virtual std::int64_t systems() const noexcept = 0;
   virtual std::int64_t max_rhs() const noexcept = 0;
 };
@@ -46,11 +46,10 @@ class solver_holder final
   void update_values(span<const value> values, Stream stream) override {
     object_.update_values(values, own(stream));
   }
-  void solve(View<const value> b, View<value> x, value alpha, held_workspace* scratch,
-             Stream stream) override {
-    if constexpr (!base::is_batch) {
+  void solve(View<const value> b, View<value> x, value alpha, void* scratch, Stream stream) override {
+    if constexpr (base::has_workspaces) {
       if (scratch != nullptr) {
-        return object_.solve(b, x, alpha, own(*scratch), own(stream));
+        return object_.solve(b, x, alpha, base::workspace_at(scratch), own(stream));
       }
     }
     object_.solve(b, x, alpha, own(stream));

@@ -30,8 +30,8 @@ class process_group {
   /// @throws error errc::invalid_argument if there is no process `rank`, or no `exchange`.
   process_group(int rank, int size, std::function<messages(messages)> exchange)
       : rank_(rank), size_(size), exchange_(std::move(exchange)) {
-    SPTRSV_EXPECTS(rank >= 0 && rank < size, errc::invalid_argument,
-                   "process " + std::to_string(rank) + " of a group of " + std::to_string(size));
+    SPTRSV_EXPECTS(rank >= 0 && rank < size, errc::invalid_argument, "process ", rank, " of a group of ",
+                   size);
     SPTRSV_EXPECTS(exchange_ != nullptr, errc::invalid_argument, "a group without an exchange");
   }
 
@@ -45,9 +45,8 @@ class process_group {
   /// @throws error errc::size_mismatch if there are not as many messages as processes.
   messages exchange(messages to) {
     const auto expect_one_each = [&](const messages& all) {
-      SPTRSV_EXPECTS(all.size() == static_cast<std::size_t>(size_), errc::size_mismatch,
-                     "exchange got " + std::to_string(all.size()) + " messages for " + std::to_string(size_) +
-                         " processes");
+      SPTRSV_EXPECTS(all.size() == static_cast<std::size_t>(size_), errc::size_mismatch, "exchange got ",
+                     all.size(), " messages for ", size_, " processes");
     };
     expect_one_each(to);
     messages received = exchange_(std::move(to));

@@ -35,8 +35,8 @@ class process_team : public process_group {
     int count = 0;
     detail::distributed::check_together(*this, [&] {
       SPTRSV_CUDA_CHECK(cudaGetDeviceCount(&count));
-      SPTRSV_EXPECTS(device >= 0 && device < count, errc::invalid_argument,
-                     "there is no GPU " + std::to_string(device) + " among " + std::to_string(count));
+      SPTRSV_EXPECTS(device >= 0 && device < count, errc::invalid_argument, "there is no GPU ", device,
+                     " among ", count);
       SPTRSV_CUDA_CHECK(cudaSetDevice(device));
     });
     cudaDeviceProp properties{};

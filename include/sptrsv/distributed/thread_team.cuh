@@ -15,6 +15,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/pe_threads.hpp"
 #include "sptrsv/detail/simt/cuda_check.cuh"
+#include "sptrsv/distributed/process_group.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv::SPTRSV_ABI {
@@ -43,9 +44,8 @@ class thread_team {
     int count = 0;
     SPTRSV_CUDA_CHECK(cudaGetDeviceCount(&count));
     for (int pe = 0; pe < size(); ++pe) {
-      SPTRSV_EXPECTS(device(pe) >= 0 && device(pe) < count, errc::invalid_argument,
-                     "PE " + std::to_string(pe) + " has GPU " + std::to_string(device(pe)) + ", of " +
-                         std::to_string(count) + " GPUs");
+      SPTRSV_EXPECTS(device(pe) >= 0 && device(pe) < count, errc::invalid_argument, "PE ", pe, " has GPU ",
+                     device(pe), ", of ", count, " GPUs");
     }
     const current_device kept;
     for (int pe = 0; pe < size(); ++pe) {
@@ -101,10 +101,8 @@ class thread_team {
     }
     int can = 0;
     SPTRSV_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, device(pe), device(other)));
-    SPTRSV_EXPECTS(can != 0, errc::unsupported,
-                   "GPU " + std::to_string(device(pe)) + " of PE " + std::to_string(pe) +
-                       " cannot access the memory of GPU " + std::to_string(device(other)) + " of PE " +
-                       std::to_string(other));
+    SPTRSV_EXPECTS(can != 0, errc::unsupported, "GPU ", device(pe), " of PE ", pe,
+                   " cannot access the memory of GPU ", device(other), " of PE ", other);
     SPTRSV_CUDA_CHECK(cudaSetDevice(device(pe)));
     const cudaError_t status =
         detail::call_apart([&] { return cudaDeviceEnablePeerAccess(device(other), 0); });
@@ -117,24 +115,14 @@ class thread_team {
   detail::distributed::meeting meeting_;
 };
 
-/// A PE of a thread_team; it is a team in the sense of distributed.hpp.
-class thread_team::member {
+/// A PE of a thread_team, whose threads take the place of the processes of a group; it is a team in the sense
+/// of distributed.hpp.
+class thread_team::member : public process_group {
  public:
-  /// Returns the number of the PE.
-  [[nodiscard]] int rank() const { return rank_; }
-  /// Returns the number of PEs.
-  [[nodiscard]] int size() const { return team_.size(); }
   /// Returns how many PEs have the same GPU as this one.
   [[nodiscard]] int pes_on_device() const {
-    return static_cast<int>(std::count(team_.devices_.begin(), team_.devices_.end(), team_.device(rank_)));
+    return static_cast<int>(std::count(team_.devices_.begin(), team_.devices_.end(), team_.device(rank())));
   }
-
-  /// Sends to[r] to PE r, and returns what each PE has sent to this one. Collective.
-  std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to) {
-    return team_.meeting_.exchange(rank_, std::move(to));
-  }
-  /// Waits until all PEs have called it. Collective.
-  void meet() { team_.meeting_.wait(); }
 
   /// Allocates memory on each PE and returns the addresses, by PE. Collective.
   std::vector<void*> allocate(std::size_t bytes) {
@@ -148,7 +136,7 @@ class thread_team::member {
   /// until all PEs have ended.
   void release(void* own, std::size_t /*bytes*/) noexcept {
     if (std::uncaught_exceptions() > 0) {  // this PE ends by an exception: nobody is to wait for it
-      team_.meeting_.leave(rank_);
+      team_.meeting_.leave(rank());
       return;
     }
     try {
@@ -166,10 +154,13 @@ class thread_team::member {
  private:
   friend class thread_team;
 
-  member(thread_team& team, int rank, pe_memory& memory) : team_(team), rank_(rank), memory_(memory) {}
+  member(thread_team& team, int rank, pe_memory& memory)
+      : process_group(rank, team.size(),
+                      [&team, rank](messages to) { return team.meeting_.exchange(rank, std::move(to)); }),
+        team_(team),
+        memory_(memory) {}
 
   thread_team& team_;
-  int rank_;
   pe_memory& memory_;
 };
 

@@ -18,8 +18,7 @@ struct host_stream {};
 class host_memory_resource final : public memory_resource {
   void* do_allocate(std::size_t bytes, stream_handle) override {
     void* p = ::operator new(bytes, alignment, std::nothrow);
-    SPTRSV_EXPECTS(p != nullptr, errc::out_of_memory,
-                   "the host has no " + std::to_string(bytes) + " bytes of memory left");
+    SPTRSV_EXPECTS(p != nullptr, errc::out_of_memory, "the host has no ", bytes, " bytes of memory left");
     return p;
   }
   void do_deallocate(void* p, std::size_t, stream_handle) noexcept override {

@@ -40,12 +40,10 @@ void expect_factor(const cholmod_factor& f) {
   SPTRSV_EXPECTS(f.xtype != CHOLMOD_PATTERN, errc::invalid_argument,
                  "the CHOLMOD factor is symbolic: it has no values yet");
   SPTRSV_EXPECTS(f.dtype == CHOLMOD_DOUBLE && f.xtype == (is_complex ? CHOLMOD_COMPLEX : CHOLMOD_REAL),
-                 errc::invalid_argument,
-                 std::string("the values of the CHOLMOD factor are not ") +
-                     (is_complex ? "std::complex<double>" : "double"));
-  SPTRSV_EXPECTS(
-      f.itype == (sizeof(Index) == 4 ? CHOLMOD_INT : CHOLMOD_LONG), errc::invalid_argument,
-      "the indices of the CHOLMOD factor do not have " + std::to_string(8 * sizeof(Index)) + " bits");
+                 errc::invalid_argument, "the values of the CHOLMOD factor are not ",
+                 (is_complex ? "std::complex<double>" : "double"));
+  SPTRSV_EXPECTS(f.itype == (sizeof(Index) == 4 ? CHOLMOD_INT : CHOLMOD_LONG), errc::invalid_argument,
+                 "the indices of the CHOLMOD factor do not have ", 8 * sizeof(Index), " bits");
   if (f.minor < f.n) {
     throw error(errc::invalid_argument,
                 "the CHOLMOD factorisation failed at column " + std::to_string(f.minor) +
@@ -118,9 +116,8 @@ simplicial_factor<Value, Index> simplicial_of(const cholmod_factor& f) {
 /// @throws error errc::invalid_argument if the factor has other indices.
 template <class Index>
 std::vector<Index> permutation_of(const cholmod_factor& f) {
-  SPTRSV_EXPECTS(
-      f.itype == (sizeof(Index) == 4 ? CHOLMOD_INT : CHOLMOD_LONG), errc::invalid_argument,
-      "the indices of the CHOLMOD factor do not have " + std::to_string(8 * sizeof(Index)) + " bits");
+  SPTRSV_EXPECTS(f.itype == (sizeof(Index) == 4 ? CHOLMOD_INT : CHOLMOD_LONG), errc::invalid_argument,
+                 "the indices of the CHOLMOD factor do not have ", 8 * sizeof(Index), " bits");
   const auto* from = static_cast<const Index*>(f.Perm);
   return {from, from + f.n};
 }

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "sptrsv/factors.hpp"
 #include "sptrsv/incomplete_cholesky.hpp"
 #include "sptrsv/incomplete_lu.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
@@ -66,7 +67,6 @@ dense_view<typename Derived::Scalar> as_view(Eigen::MatrixBase<Derived>& m) {
 template <incomplete_method Method, class Scalar, class Index = std::int32_t>
 class eigen_incomplete_factors
     : public Eigen::SparseSolverBase<eigen_incomplete_factors<Method, Scalar, Index>> {
-  using base = Eigen::SparseSolverBase<eigen_incomplete_factors<Method, Scalar, Index>>;
   using matrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor, Index>;
   static constexpr bool is_lu = Method == incomplete_method::lu;
 
@@ -104,7 +104,8 @@ class eigen_incomplete_factors
     SPTRSV_EXPECTS(held_.has_value(), errc::invalid_argument, "factorize needs an analysis: call compute()");
     a_ = a;
     a_.makeCompressed();
-    held_->take(span<const Scalar>(a_.valuePtr(), static_cast<std::size_t>(a_.nonZeros())));
+    held_->computed.factorize(span<const Scalar>(a_.valuePtr(), static_cast<std::size_t>(a_.nonZeros())));
+    held_->both.update_values(held_->computed.values());
     return *this;
   }
   /// Analyses and factorises a matrix.
@@ -116,7 +117,7 @@ class eigen_incomplete_factors
   /// Returns Eigen::NumericalIssue if the factorisation met a zero pivot or a value that is not finite.
   [[nodiscard]] Eigen::ComputationInfo info() const {
     SPTRSV_EXPECTS(held_.has_value(), errc::invalid_argument, "the preconditioner has no matrix");
-    return held_->factors.status().ok() ? Eigen::Success : Eigen::NumericalIssue;
+    return held_->computed.status().ok() ? Eigen::Success : Eigen::NumericalIssue;
   }
 
   /// Solves for `solve(b)`, which Eigen's base class provides.
@@ -125,38 +126,26 @@ class eigen_incomplete_factors
     x = b;
     for (Eigen::Index column = 0; column < x.cols(); ++column) {
       auto one = x.col(column);
-      held_->lower.solve(as_view(std::as_const(one)), as_view(one));
-      held_->upper.solve(as_view(std::as_const(one)), as_view(one));
+      held_->both.apply(as_view(std::as_const(one)), as_view(one));
     }
   }
 
  private:
-  struct factors_and_solvers {
-    using factorization = incomplete_factorization<Method, Scalar, Index, Index, host_stream>;
-    using triangle = solver<policy::host_parallel, Scalar, Index>;
+  struct computed_factors {
+    explicit computed_factors(const csr_view<Scalar, Index>& a)
+        : computed(a, pivot_options{}, host_stream{}, nullptr),
+          both(policy::host_parallel{}, computed.view(a), options(), host_stream{}, nullptr) {}
 
-    explicit factors_and_solvers(const csr_view<Scalar, Index>& a)
-        : factors(a, pivot_options{}, host_stream{}, nullptr),
-          lower(analyze(policy::host_parallel{}, factors.view(a),
-                        {uplo::lower, is_lu ? diag::unit : diag::non_unit})),
-          upper(analyze(policy::host_parallel{}, factors.view(a),
-                        is_lu ? system_options{uplo::upper}
-                              : system_options{uplo::lower, diag::non_unit, op::conj_transpose})) {}
-
-    void take(span<const Scalar> values) {
-      factors.factorize(values);
-      const span<const Scalar> computed = factors.values();
-      lower.update_values(computed);
-      upper.update_values(computed);
+    static factors_options<Scalar, Index> options() {
+      return is_lu ? factors_options<Scalar, Index>::lu() : factors_options<Scalar, Index>::cholesky();
     }
 
-    factorization factors;
-    triangle lower;
-    triangle upper;
+    incomplete_factorization<Method, Scalar, Index, Index, host_stream> computed;
+    factors<policy::host_parallel, Scalar, Index> both;
   };
 
   matrix a_;
-  mutable std::optional<factors_and_solvers> held_;  ///< a solve uses the solvers' own workspaces
+  mutable std::optional<computed_factors> held_;  ///< a solve uses its own workspace
 };
 
 /// Preconditioner by ILU(0), for general matrices.

@@ -58,9 +58,8 @@ class nvshmem_team : public process_team {
     auto of_pe = allocate_symmetric(bytes);
     detail::distributed::check_together(*this, [&] {
       for (std::size_t pe = 0; pe < of_pe.size(); ++pe) {
-        SPTRSV_EXPECTS(of_pe[pe] != nullptr, errc::unsupported,
-                       "NVSHMEM maps no memory of PE " + std::to_string(pe) +
-                           ": nvshmem_put_team (nvshmem_puts.cuh) has puts for it");
+        SPTRSV_EXPECTS(of_pe[pe] != nullptr, errc::unsupported, "NVSHMEM maps no memory of PE ", pe,
+                       ": nvshmem_put_team (nvshmem_puts.cuh) has puts for it");
       }
     });
     return of_pe;
@@ -79,8 +78,8 @@ class nvshmem_team : public process_team {
     meet();  // NVSHMEM may wait for kernels, and now all PEs have launched those that these wait for
     void* const own = nvshmem_malloc(bytes);
     detail::distributed::check_together(*this, [&] {
-      SPTRSV_EXPECTS(own != nullptr, errc::out_of_memory,
-                     "the symmetric heap of NVSHMEM has no room for " + std::to_string(bytes) + " bytes");
+      SPTRSV_EXPECTS(own != nullptr, errc::out_of_memory, "the symmetric heap of NVSHMEM has no room for ",
+                     bytes, " bytes");
     });
     std::vector<void*> of_pe;
     for (int pe = 0; pe < size(); ++pe) {

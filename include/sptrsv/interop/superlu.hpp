@@ -56,20 +56,18 @@ constexpr Dtype_t superlu_type() {
 template <class Value>
 void expect_superlu(const SuperMatrix& m, Stype_t type, const char* what) {
   SPTRSV_EXPECTS(m.Stype == type && m.Store != nullptr, errc::invalid_argument,
-                 std::string("the matrix is not the factor ") + what + " of SuperLU");
-  SPTRSV_EXPECTS(m.Dtype == superlu_type<Value>(), errc::invalid_argument,
-                 std::string("the factor ") + what + " of SuperLU has values of another type");
-  SPTRSV_EXPECTS(m.nrow == m.ncol, errc::not_square,
-                 std::string("the factor ") + what + " of SuperLU has " + std::to_string(m.nrow) +
-                     " rows and " + std::to_string(m.ncol) + " columns");
+                 "the matrix is not the factor ", what, " of SuperLU");
+  SPTRSV_EXPECTS(m.Dtype == superlu_type<Value>(), errc::invalid_argument, "the factor ", what,
+                 " of SuperLU has values of another type");
+  SPTRSV_EXPECTS(m.nrow == m.ncol, errc::not_square, "the factor ", what, " of SuperLU has ", m.nrow,
+                 " rows and ", m.ncol, " columns");
 }
 
 /// Throws unless Index can count to `count`.
 template <class Index>
 void expect_countable(std::int64_t count) {
-  SPTRSV_EXPECTS(
-      count <= sptrsv::detail::max_count<Index>, errc::unsupported,
-      "the factor of SuperLU has " + std::to_string(count) + " entries, too many for the index type");
+  SPTRSV_EXPECTS(count <= sptrsv::detail::max_count<Index>, errc::unsupported, "the factor of SuperLU has ",
+                 count, " entries, too many for the index type");
 }
 
 /// The panel of a supernode as SuperLU stores it. Its own columns are the first of its rows; the others are
@@ -152,9 +150,8 @@ template <class Value, class Index = std::int32_t>
 csc_matrix<Value, Index> upper_of(const SuperMatrix& l, const SuperMatrix& u) {
   detail::expect_superlu<Value>(l, SLU_SC, "L");
   detail::expect_superlu<Value>(u, SLU_NC, "U");
-  SPTRSV_EXPECTS(l.nrow == u.nrow, errc::size_mismatch,
-                 "the factors L and U of SuperLU have " + std::to_string(l.nrow) + " and " +
-                     std::to_string(u.nrow) + " rows");
+  SPTRSV_EXPECTS(l.nrow == u.nrow, errc::size_mismatch, "the factors L and U of SuperLU have ", l.nrow,
+                 " and ", u.nrow, " rows");
   const auto& blocks = *static_cast<const SCformat*>(l.Store);
   const auto& above = *static_cast<const NCformat*>(u.Store);
   const auto* const block_values = static_cast<const Value*>(blocks.nzval);

@@ -61,7 +61,7 @@ class buffer {
   buffer(std::size_t size, memory_resource& resource, stream_handle stream)
       : resource_(&resource), stream_(stream), size_(size), allocated_(size) {
     SPTRSV_EXPECTS(size <= static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(T), errc::out_of_memory,
-                   "a buffer of " + std::to_string(size) + " elements exceeds the address space");
+                   "a buffer of ", size, " elements exceeds the address space");
     data_ = static_cast<T*>(resource.allocate(size * sizeof(T), stream));
   }
   /// Takes the memory of `other`, which is empty then.

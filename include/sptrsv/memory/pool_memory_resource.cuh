@@ -70,25 +70,19 @@ class pool_memory_resource final : public memory_resource {
     if (pools_.size() <= detail::at(device)) {
       pools_.resize(detail::at(device) + 1);
     }
-    device_pool& pool = pools_[detail::at(device)];
-    if (!pool.is_known) {
-      pool.handle = create(device, release_threshold_);
-      pool.is_known = true;
+    std::optional<cudaMemPool_t>& pool = pools_[detail::at(device)];
+    if (!pool) {
+      pool = create(device, release_threshold_);
     }
-    return pool.handle;
+    return *pool;
   }
 
  private:
-  struct device_pool {
-    bool is_known = false;
-    cudaMemPool_t handle = nullptr;  ///< null if the device has no memory pools
-  };
-
   template <class Use>
   void for_each_pool(Use use) const {
-    for (const device_pool& pool : pools_) {
-      if (pool.handle != nullptr) {
-        use(pool.handle);
+    for (const std::optional<cudaMemPool_t>& pool : pools_) {
+      if (pool.value_or(nullptr) != nullptr) {
+        use(*pool);
       }
     }
   }
@@ -149,7 +143,8 @@ class pool_memory_resource final : public memory_resource {
   }
 
   std::mutex mutex_;
-  std::vector<device_pool> pools_;                ///< by device
+  /// By device: its pool; null if the device has none. Empty: nobody has asked for it yet.
+  std::vector<std::optional<cudaMemPool_t>> pools_;
   std::optional<std::size_t> release_threshold_;  ///< empty: the default of each device
 };
 

@@ -31,22 +31,13 @@ void for_each_setting(Scheme& s, Visit visit) {
   visit("early_division", s.early_division);
 }
 
-inline constexpr name_table<node_merging, 4> merging_names{{{{node_merging::none, "none"},
-                                                             {node_merging::fixed, "merge_fixed"},
-                                                             {node_merging::average, "merge_avg"},
-                                                             {node_merging::threshold, "merge_thresh"}}}};
-constexpr name_table<node_grouping, 2> names_of(node_grouping) {
-  return {{{{node_grouping::sequential, "rg_sequential"}, {node_grouping::balance, "rg_balance"}}}};
+inline constexpr auto merging_names =
+    names_in_order(node_merging{}, "none", "merge_fixed", "merge_avg", "merge_thresh");
+constexpr auto names_of(node_grouping v) { return names_in_order(v, "rg_sequential", "rg_balance"); }
+constexpr auto names_of(warp_scheduling v) {
+  return names_in_order(v, "ws_hardware", "ws_rr", "ws_balance", "ws_locality");
 }
-constexpr name_table<warp_scheduling, 4> names_of(warp_scheduling) {
-  return {{{{warp_scheduling::hardware, "ws_hardware"},
-            {warp_scheduling::round_robin, "ws_rr"},
-            {warp_scheduling::balance, "ws_balance"},
-            {warp_scheduling::locality, "ws_locality"}}}};
-}
-constexpr name_table<hand_off, 2> names_of(hand_off) {
-  return {{{{hand_off::value, "value"}, {hand_off::fenced, "fenced"}}}};
-}
+constexpr auto names_of(hand_off v) { return names_in_order(v, "value", "fenced"); }
 constexpr name_table<bool, 2> names_of(bool) { return switch_names; }
 
 inline std::string text_of(int v) { return v == scheme::unlimited ? "inf" : std::to_string(v); }

@@ -4,13 +4,11 @@
 
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "sptrsv/any/any_policy.hpp"
 #include "sptrsv/batched.hpp"
 #include "sptrsv/detail/any_solver/policy_list.hpp"
-#include "sptrsv/detail/any_solver/policy_options.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
@@ -43,16 +41,6 @@ inline constexpr const char* without_cuda =
     "; this build has no CUDA, which those of the GPU need: build the library where nvcc is";
 #endif
 
-/// Returns the stream for an analysis by a policy. Host policies have streams of their own type.
-template <class Policy>
-typename Policy::default_stream stream_for(stream_handle stream) {
-  if constexpr (std::is_same_v<typename Policy::default_stream, host_stream>) {
-    return {};
-  } else {
-    return stream;
-  }
-}
-
 /// Returns what `analyze_by(policy, stream)` returns for the policy that the text names, its options set.
 /// `offsets`: of the matrix, whose memory decides if the text names none.
 template <class Build, class Any, class AnalyzeBy>
@@ -69,11 +57,11 @@ Any analyze_by_name(const any_policy& policy, const void* offsets, stream_handle
     names += (names.empty() ? "" : ", ") + std::string(decltype(chosen)::name);
     if (text.name == decltype(chosen)::name) {
       set_options(chosen, text.settings);
-      made.emplace(analyze_by(chosen, stream_for<decltype(chosen)>(stream)));
+      made.emplace(analyze_by(chosen, stream_as<typename decltype(chosen)::default_stream>(stream)));
     }
   });
-  SPTRSV_EXPECTS(made.has_value(), errc::invalid_argument,
-                 "there is no policy '" + text.name + "'; the policies are " + names + without_cuda);
+  SPTRSV_EXPECTS(made.has_value(), errc::invalid_argument, "there is no policy '", text.name,
+                 "'; the policies are ", names, without_cuda);
   return std::move(*made);
 }
 

@@ -13,15 +13,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
-/// A workspace of a held object.
-struct held_workspace {
-  explicit held_workspace(std::uint64_t number) : owner(number) {}
-  held_workspace(const held_workspace&) = delete;
-  held_workspace& operator=(const held_workspace&) = delete;
-  virtual ~held_workspace() = default;
-  const std::uint64_t owner;  ///< number of the held_object that made it
-};
-
 /// What all held objects do. `Info`: type of their description; `Stream`: stream type of the caller. A null
 /// workspace is that of the object itself.
 template <class Info, class Stream>
@@ -33,44 +24,45 @@ struct held_object {
   held_object& operator=(const held_object&) = delete;
   virtual ~held_object() = default;
   /// Returns null if such objects have no workspaces for callers.
-  virtual std::unique_ptr<held_workspace> make_workspace(Stream stream, memory_resource* resource) const = 0;
-  virtual solve_status status(held_workspace* scratch, Stream stream) = 0;
+  virtual std::shared_ptr<void> make_workspace(Stream stream, memory_resource* resource) const = 0;
+  virtual solve_status status(void* scratch, Stream stream) = 0;
   virtual Info info() const = 0;
   virtual std::int64_t rows() const noexcept = 0;
 
   const std::uint64_t number = next_solver_number();
 };
 
-template <class Object, class = void>
-struct workspace_type {
-  using type = void*;
-};
-template <class Object>
-struct workspace_type<Object, std::void_t<typename Object::workspace>> {
-  using type = typename Object::workspace;
-};
+/// Returns the stream of the caller as one of type `Own`: an object of the host ignores it.
+template <class Own, class Stream>
+Own stream_as([[maybe_unused]] Stream stream) {
+  if constexpr (std::is_same_v<Own, host_stream>) {
+    return {};
+  } else {
+    return stream;
+  }
+}
 
-/// Holds an object and implements what all held objects do. `Held`: the interface, derived from held_object.
+/// Holds an object and implements what all held objects do. `Held`: the interface, derived from held_object,
+/// which says whether there are workspaces for callers.
 template <class Object, class Held>
 class object_holder : public Held {
  protected:
   using caller_stream = typename Held::stream_type;
-  using own_workspace = typename workspace_type<Object>::type;
 
  public:
   explicit object_holder(Object&& made) : object_(std::move(made)) {}
 
-  std::unique_ptr<held_workspace> make_workspace(caller_stream s, memory_resource* resource) const override {
-    if constexpr (has_workspaces) {
-      return std::make_unique<workspace>(this->number, object_.make_workspace(own(s), resource));
+  std::shared_ptr<void> make_workspace(caller_stream s, memory_resource* resource) const override {
+    if constexpr (Held::has_workspaces) {
+      return std::make_shared<typename Object::workspace>(object_.make_workspace(own(s), resource));
     } else {
       return nullptr;
     }
   }
-  solve_status status(held_workspace* scratch, caller_stream s) override {
-    if constexpr (has_workspaces) {
+  solve_status status(void* scratch, caller_stream s) override {
+    if constexpr (Held::has_workspaces) {
       if (scratch != nullptr) {
-        return object_.status(own(*scratch), own(s));
+        return object_.status(workspace_at(scratch), own(s));
       }
     }
     return object_.status(own(s));
@@ -79,26 +71,16 @@ class object_holder : public Held {
   std::int64_t rows() const noexcept override { return object_.rows(); }
 
  protected:
-  /// Returns the stream of the caller as one of the object: an object of the host ignores it.
-  static typename Object::stream_type own([[maybe_unused]] caller_stream s) {
-    if constexpr (std::is_same_v<typename Object::stream_type, host_stream>) {
-      return {};
-    } else {
-      return s;
-    }
+  static typename Object::stream_type own(caller_stream s) {
+    return stream_as<typename Object::stream_type>(s);
   }
   /// Returns the workspace of the object; any_object has checked the number.
-  static own_workspace& own(held_workspace& scratch) { return static_cast<workspace&>(scratch).held; }
+  template <class Of = Object>
+  static typename Of::workspace& workspace_at(void* scratch) {
+    return *static_cast<typename Of::workspace*>(scratch);
+  }
 
   Object object_;
-
- private:
-  static constexpr bool has_workspaces = !std::is_same_v<own_workspace, void*>;
-
-  struct workspace final : held_workspace {
-    workspace(std::uint64_t number, own_workspace&& made) : held_workspace(number), held(std::move(made)) {}
-    own_workspace held;
-  };
 };
 
 template <class Held, class Value, class Index, class Offset>
@@ -106,10 +88,17 @@ class any_object;
 
 /// The workspace of any object. Move-only.
 class any_workspace {
+ public:
+  any_workspace(any_workspace&&) noexcept = default;
+  any_workspace& operator=(any_workspace&&) noexcept = default;
+
+ private:
   template <class Held, class Value, class Index, class Offset>
   friend class any_object;
-  explicit any_workspace(std::unique_ptr<held_workspace> made) : held_(std::move(made)) {}
-  std::unique_ptr<held_workspace> held_;
+  any_workspace(std::uint64_t owner, std::shared_ptr<void> made) : owner_(owner), held_(std::move(made)) {}
+
+  std::uint64_t owner_;  ///< number of the held_object that made it
+  std::shared_ptr<void> held_;
 };
 
 /// The base of the classes any_*: owns the object, and has the functions that all of them have. `Held` names
@@ -141,17 +130,17 @@ class any_object {
   /// Returns scratch memory for one more call in flight; as the function of the object.
   [[nodiscard]] any_workspace make_workspace(stream_type stream = {},
                                              memory_resource* resource = nullptr) const {
-    return any_workspace(held().make_workspace(stream, resource));
+    return any_workspace(held().number, held().make_workspace(stream, resource));
   }
   /// Returns what the last call on `scratch` met; as the function of the object.
   [[nodiscard]] solve_status status(any_workspace& scratch, stream_type stream = {}) const {
     return held().status(checked(scratch), stream);
   }
   /// Returns what a workspace holds, if it belongs to this object.
-  held_workspace* checked(any_workspace& scratch) const {
+  void* checked(any_workspace& scratch) const {
     SPTRSV_EXPECTS(scratch.held_ != nullptr, errc::invalid_argument, "the workspace was moved from");
-    SPTRSV_EXPECTS(scratch.held_->owner == held().number, errc::invalid_argument,
-                   std::string("the workspace belongs to another ") + Held::name);
+    SPTRSV_EXPECTS(scratch.owner_ == held().number, errc::invalid_argument,
+                   "the workspace belongs to another ", Held::name);
     return scratch.held_.get();
   }
 

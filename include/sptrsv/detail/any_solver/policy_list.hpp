@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policies that a program offers by name: the one list of them.
+// The policies that a program offers by name: the one list of them, and their options as text, `name=value`,
+// separated by blanks.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <sstream>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
+#include "sptrsv/detail/base/name_table.hpp"
+#include "sptrsv/error.hpp"
 #include "sptrsv/policy.hpp"
+#include "sptrsv/scheme/text.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
@@ -17,7 +27,7 @@ template <class... First, class... Second>
 policy_list<First..., Second...> joined(policy_list<First...>, policy_list<Second...>);
 
 /// The policies of the GPU; the first one is the default. To offer another policy, add a line here, and its
-/// options to policy_options.hpp.
+/// options to for_each_option().
 using device_policies = policy_list<policy::automatic<>,       //
                                     policy::sync_free_warp,    //
                                     policy::sync_free_thread,  //
@@ -51,6 +61,145 @@ void for_each_policy(policy_list<Policies...>, Visit visit) {
 template <class... Policies>
 std::vector<std::string> names_of(policy_list<Policies...>) {
   return {Policies::name...};
+}
+
+/// The names of the values of an option.
+constexpr auto names_of_values(bool) { return switch_names; }
+constexpr auto names_of_values(policy::row_order o) { return names_in_order(o, "natural", "levels"); }
+constexpr auto names_of_values(policy::orientation o) { return names_in_order(o, "rows", "columns"); }
+constexpr auto names_of_values(policy::level_launches o) { return names_in_order(o, "fused", "separate"); }
+constexpr auto names_of_values(policy::warp_form o) { return names_in_order(o, "one_row", "rows_by_length"); }
+constexpr auto names_of_values(policy::thread_form o) {
+  return names_in_order(o, "writing_first", "two_phase");
+}
+constexpr auto names_of_values(policy::dataflow_path o) {
+  return names_in_order(o, "automatic", "row_per_thread", "partitioned", "single_block", "hybrid");
+}
+constexpr auto names_of_values(policy::block_selector o) { return names_in_order(o, "fitted", "paper"); }
+constexpr auto names_of_values(policy::triangle_kernel o) {
+  return names_in_order(o, "chosen", "by_levels", "sync_free", "serial");
+}
+constexpr auto names_of_values(policy::square_kernel o) {
+  return names_in_order(o, "chosen", "scalar_csr", "vector_csr", "scalar_dcsr", "vector_dcsr");
+}
+
+/// Calls `visit(name, member_of(policy))` if the policy has this member.
+template <class Policy, class MemberOf, class Visit>
+void visit_option(Policy& policy, const char* name, const MemberOf& member_of, const Visit& visit) {
+  if constexpr (std::is_invocable_v<const MemberOf&, Policy&>) {
+    visit(name, member_of(policy));
+  }
+}
+#define SPTRSV_OPTION(member) \
+  visit_option(               \
+      p, #member, [](auto& of) -> decltype((of.member)) { return of.member; }, visit)
+
+/// Calls `visit(name, member)` for each option of a policy; the name is that of the member. The order is that
+/// of the members. A policy that has an option of another name adds it here.
+template <class Policy, class Visit>
+void for_each_option(Policy& p, Visit visit) {
+  SPTRSV_OPTION(workers);
+  SPTRSV_OPTION(by);
+  SPTRSV_OPTION(path);
+  SPTRSV_OPTION(order);
+  SPTRSV_OPTION(form);
+  SPTRSV_OPTION(launches);
+  SPTRSV_OPTION(partitions);
+  SPTRSV_OPTION(exact_order);
+  SPTRSV_OPTION(max_growth);
+  SPTRSV_OPTION(max_fill);
+  SPTRSV_OPTION(shape);
+  SPTRSV_OPTION(row_per_thread_levels);
+  SPTRSV_OPTION(run_levels);
+  SPTRSV_OPTION(blocks);
+  SPTRSV_OPTION(selector);
+  SPTRSV_OPTION(triangle);
+  SPTRSV_OPTION(square);
+  const auto visit_kernels = [&](const char*, auto& kernels) { for_each_option(kernels, visit); };
+  visit_option(
+      p, "", [](auto& of) -> decltype((of.kernels)) { return of.kernels; }, visit_kernels);
+}
+#undef SPTRSV_OPTION
+template <class Visit>
+void for_each_option(policy::automatic<>& p, Visit visit) {
+  for_each_option(std::get<0>(p.candidates), visit);
+}
+
+/// A policy as a user writes it, in words.
+struct policy_text {
+  std::string name;                   ///< empty: the default policy
+  std::vector<std::string> settings;  ///< `option=value`
+
+  explicit policy_text(const std::string& text) {
+    std::istringstream words(text);
+    words >> name;
+    for (std::string setting; words >> setting;) {
+      settings.push_back(setting);
+    }
+  }
+};
+
+/// Sets a member from a text. Returns what the text must be instead; empty if the member was set.
+template <class T>
+std::string set_option(T& member, std::string_view text) {
+  if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
+    const auto table = names_of_values(T{});
+    if (table.find(text, member)) {
+      return {};
+    }
+    std::string names;
+    for (const auto& [value, name] : table.names) {
+      names += (names.empty() ? "one of " : ", ") + std::string(name);
+    }
+    return names;
+  } else {
+    T value{};
+    if (!read_number(text, value)) {
+      return std::is_integral_v<T> ? "an integer" : "a number";
+    }
+    member = value;
+    return {};
+  }
+}
+
+/// Sets the members that `settings` name. Throws `error` with errc::invalid_argument for an option that the
+/// policy does not have, that is given twice, or whose value it does not take.
+template <class Policy>
+void set_options(Policy& policy, const std::vector<std::string>& settings) {
+  std::vector<std::string_view> seen;
+  for (const std::string& setting : settings) {
+    const std::size_t equals = std::min(setting.find('='), setting.size());
+    const std::string_view option = std::string_view(setting).substr(0, equals);
+    const std::string_view value = std::string_view(setting).substr(std::min(equals + 1, setting.size()));
+    std::string options;
+    std::string wanted;
+    bool found = false;
+    for_each_option(policy, [&](const char* name, auto& member) {
+      options += (options.empty() ? "" : ", ") + std::string(name);
+      if (option == name) {
+        found = true;
+        wanted = set_option(member, value);
+      }
+    });
+    SPTRSV_EXPECTS(found, errc::invalid_argument, "the policy ", Policy::name, " has no option '", option,
+                   "'; it has ", (options.empty() ? "none" : options));
+    SPTRSV_EXPECTS(wanted.empty(), errc::invalid_argument, "the policy ", Policy::name, " cannot have '",
+                   setting, "': ", option, " is ", wanted);
+    SPTRSV_EXPECTS(std::find(seen.begin(), seen.end(), option) == seen.end(), errc::invalid_argument,
+                   "the policy ", Policy::name, " has the option ", option, " twice");
+    seen.push_back(option);
+  }
+}
+/// The options of scheme are the settings of a scheme, as parse_scheme takes them.
+template <class Tuning>
+void set_options(policy::basic_scheme<Tuning>& policy, const std::vector<std::string>& settings) {
+  std::string text;
+  for (const std::string& setting : settings) {
+    text += setting + " ";
+  }
+  if (!settings.empty()) {
+    policy.use = parse_scheme(text);
+  }
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

@@ -107,10 +107,10 @@ void check_space(const void* p, std::int64_t size, const char* array, const char
   if (size == 0) {
     return;
   }
-  SPTRSV_EXPECTS(p != nullptr, errc::invalid_argument, std::string(array) + " is a null pointer");
+  SPTRSV_EXPECTS(p != nullptr, errc::invalid_argument, array, " is a null pointer");
   const std::string why = Executor::why_unreachable(p);
-  SPTRSV_EXPECTS(why.empty(), errc::wrong_memory_space,
-                 std::string(array) + " lies where " + taker + " cannot reach it: " + why);
+  SPTRSV_EXPECTS(why.empty(), errc::wrong_memory_space, array, " lies where ", taker,
+                 " cannot reach it: ", why);
 }
 
 /// Checks the columns and the places of the operands of a solve. Returns whether they have elements.
@@ -118,16 +118,15 @@ void check_space(const void* p, std::int64_t size, const char* array, const char
 template <class Executor, class B, class X>
 bool check_columns(const B& b, const X& x, bool has_rows, std::int64_t max_rhs, const char* taker) {
   const auto check = [&](const auto& v, const char* name) {
-    SPTRSV_EXPECTS(v.columns >= 0, errc::size_mismatch,
-                   std::string(name) + " has a negative number of columns");
+    SPTRSV_EXPECTS(v.columns >= 0, errc::size_mismatch, name, " has a negative number of columns");
     check_space<Executor>(v.data, has_rows && v.columns > 0 ? 1 : 0, name, taker);
   };
   check(b, "b");
   check(x, "x");
-  SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
-                 "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
-  SPTRSV_EXPECTS(x.columns <= max_rhs, errc::too_many_rhs,
-                 std::to_string(x.columns) + " right-hand sides exceed max_rhs = " + std::to_string(max_rhs));
+  SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch, "b has ", b.columns, " columns and x has ",
+                 x.columns);
+  SPTRSV_EXPECTS(x.columns <= max_rhs, errc::too_many_rhs, x.columns,
+                 " right-hand sides exceed max_rhs = ", max_rhs);
   return has_rows && x.columns > 0;
 }
 
@@ -135,13 +134,12 @@ bool check_columns(const B& b, const X& x, bool has_rows, std::int64_t max_rhs, 
 template <class T>
 void check_elements(const dense_view<T>& v, const char* name, bool repeats) {
   const auto strides = [&] {
-    return std::string(name) + " of " + std::to_string(v.rows) + " rows and " + std::to_string(v.columns) +
-           " columns, with row stride " + std::to_string(v.row_stride) + " and column stride " +
-           std::to_string(v.column_stride);
+    return text_from(name, " of ", v.rows, " rows and ", v.columns, " columns, with row stride ",
+                     v.row_stride, " and column stride ", v.column_stride);
   };
-  SPTRSV_EXPECTS(fits_address_space(v), errc::invalid_argument, strides() + ", exceeds the address space");
-  SPTRSV_EXPECTS(!elements_overlap(v, repeats), errc::invalid_argument,
-                 strides() + ", has elements that overlap: the leading dimension is too small");
+  SPTRSV_EXPECTS(fits_address_space(v), errc::invalid_argument, strides(), ", exceeds the address space");
+  SPTRSV_EXPECTS(!elements_overlap(v, repeats), errc::invalid_argument, strides(),
+                 ", has elements that overlap: the leading dimension is too small");
 }
 
 /// Checks the operands of a solve of a system of `rows` rows. Returns whether they have elements. `repeats`:
@@ -150,9 +148,7 @@ template <class Executor, class B, class X>
 bool check_operands(const dense_view<B>& b, const dense_view<X>& x, std::int64_t rows, std::int64_t max_rhs,
                     const char* taker, bool repeats = false) {
   const auto check_rows = [&](std::int64_t given, const char* name) {
-    SPTRSV_EXPECTS(given == rows, errc::size_mismatch,
-                   std::string(name) + " has " + std::to_string(given) + " rows, the system has " +
-                       std::to_string(rows));
+    SPTRSV_EXPECTS(given == rows, errc::size_mismatch, name, " has ", given, " rows, the system has ", rows);
   };
   check_rows(b.rows, "b");
   check_rows(x.rows, "x");

@@ -16,9 +16,9 @@ std::int64_t checked_product(Sizes... sizes) {
   std::int64_t product = 1;
   const auto multiply = [&](std::int64_t size) {
     SPTRSV_EXPECTS(
-        size <= 0 || product <= std::numeric_limits<std::int64_t>::max() / size, errc::out_of_memory,
-        std::to_string(product) + " times " + std::to_string(size) +
-            " elements exceed the address space: a smaller max_rhs, or fewer systems of a batch, need less");
+        size <= 0 || product <= std::numeric_limits<std::int64_t>::max() / size, errc::out_of_memory, product,
+        " times ", size,
+        " elements exceed the address space: a smaller max_rhs, or fewer systems of a batch, need less");
     product *= size;
   };
   (multiply(static_cast<std::int64_t>(sizes)), ...);

@@ -83,8 +83,8 @@ class whole_call {
   [[nodiscard]] bool is_whole() const { return is_whole_; }
   /// Throws errc::invalid_argument if the last call has failed. `what`: its name. `remedy`: what to do.
   void expect_whole(const char* what, const char* remedy) const {
-    SPTRSV_EXPECTS(is_whole_, errc::invalid_argument,
-                   std::string("the last ") + what + " failed before all its work was enqueued: " + remedy);
+    SPTRSV_EXPECTS(is_whole_, errc::invalid_argument, "the last ", what,
+                   " failed before all its work was enqueued: ", remedy);
   }
 
  private:

@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -80,19 +81,13 @@ class host_team {
       return;
     }
     start_helpers(helpers);
-    open({[](const void* of, int thread) { (*static_cast<const Body*>(of))(thread); }, &body},
-         std::min(helpers, helpers_));
+    open(std::cref(body), std::min(helpers, helpers_));
     body(0);
     close();
     is_in_use_.store(false, std::memory_order_release);
   }
 
  private:
-  struct work {
-    void (*call)(const void* body, int thread) = nullptr;
-    const void* body = nullptr;
-  };
-
   host_team() = default;
 
   static std::atomic<bool>& is_forked() {
@@ -113,7 +108,7 @@ class host_team {
     }
   }
 
-  void open(work now, int places) {
+  void open(const std::function<void(int)>& now, int places) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       work_ = now;
@@ -150,11 +145,11 @@ class host_team {
       if (entered_ >= places_) {
         continue;
       }
-      const work now = work_;
+      const auto now = work_;
       const int thread = ++entered_;
       inside_.fetch_add(1, std::memory_order_relaxed);
       lock.unlock();
-      now.call(now.body, thread);
+      now(thread);
       lock.lock();
       inside_.fetch_sub(1, std::memory_order_release);
       lock.unlock();
@@ -170,9 +165,9 @@ class host_team {
   std::condition_variable left_;          ///< the caller waits here
   std::atomic<std::uint64_t> number_{0};  ///< of the work; written with the mutex
   std::atomic<int> inside_{0};            ///< helpers at work; written with the mutex
-  work work_;
-  int places_ = 0;   ///< helpers that may enter
-  int entered_ = 0;  ///< helpers that have entered
+  std::function<void(int)> work_;         ///< by thread
+  int places_ = 0;                        ///< helpers that may enter
+  int entered_ = 0;                       ///< helpers that have entered
 };
 
 /// Entries of two systems together whose work on the host takes a few times as long as the start of a thread.

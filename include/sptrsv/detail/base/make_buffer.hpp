@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers on the stream of an executor, and copies between them and host memory.
+// Buffers on the stream of an executor, copies between them and host memory, and a resource that counts.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
@@ -107,6 +109,41 @@ class device_arrays {
 
  private:
   std::vector<buffer<std::byte>> arrays_;
+};
+
+/// Allocates from another resource and keeps the largest number of bytes that were allocated at one time.
+class peak_resource : public memory_resource {
+ public:
+  explicit peak_resource(memory_resource& from) : from_(from) {}
+
+  [[nodiscard]] std::size_t peak_bytes() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return peak_;
+  }
+  /// Returns the peak, and counts a new one from what is allocated now.
+  std::size_t take_peak() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return std::exchange(peak_, live_);
+  }
+
+ private:
+  void* do_allocate(std::size_t bytes, stream_handle stream) override {
+    void* const p = from_.allocate(bytes, stream);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    live_ += bytes;
+    peak_ = live_ > peak_ ? live_ : peak_;
+    return p;
+  }
+  void do_deallocate(void* p, std::size_t bytes, stream_handle stream) noexcept override {
+    from_.deallocate(p, bytes, stream);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    live_ -= bytes;
+  }
+
+  memory_resource& from_;
+  mutable std::mutex mutex_;
+  std::size_t live_ = 0;
+  std::size_t peak_ = 0;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

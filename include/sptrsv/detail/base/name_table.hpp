@@ -37,6 +37,13 @@ struct name_table {
   }
 };
 
+/// Returns the names of an enumeration whose values count from 0, in their order.
+template <class Enum, class... Names>
+constexpr name_table<Enum, sizeof...(Names)> names_in_order(Enum, Names... names) {
+  int next = 0;
+  return {{{{static_cast<Enum>(next++), names}...}}};
+}
+
 /// Reads a number that is the whole text, whatever the locale. `base`: of an integer. Returns whether it is
 /// one; otherwise `value` may have changed.
 template <class Number, class... Base>

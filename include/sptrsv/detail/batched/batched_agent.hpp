@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sptrsv/detail/batched/batched_params.hpp"
+#include "sptrsv/detail/batched/batched_values.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::batched {

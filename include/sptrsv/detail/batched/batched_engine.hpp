@@ -14,20 +14,16 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/batched/batched_agent.hpp"
-#include "sptrsv/detail/batched/batched_plan.hpp"
-#include "sptrsv/detail/batched/pack_agent.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/options.hpp"
 #include "sptrsv/policy/host_serial.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::batched {
 
-/// A component of the last solve that is not finite.
-struct fault {
-  std::int64_t system = -1;  ///< the first one; -1: there is none
-  std::int64_t index = -1;   ///< substitution index
-  bool zero_pivot = false;
-};
+/// Returns the status of a solve in which this component is the first one that is not finite.
+inline batch_status status_of(std::int64_t system, std::int64_t row, bool is_zero_pivot) {
+  return {is_zero_pivot ? solve_status::kind::zero_pivot : solve_status::kind::non_finite, row, {}, system};
+}
 
 /// Returns, for find_largest, how many systems follow a system with a component that is not finite, itself
 /// included; 0 for other systems.
@@ -64,8 +60,8 @@ class engine {
     const plan<Offset> made = make_plan(std::move(levels), t, {batch, sizeof(Scalar), shared_limit});
     SPTRSV_EXPECTS(made.lanes != 0, errc::unsupported, too_large(shared_limit));
     const auto slots = static_cast<std::int64_t>(made.sources.size());
-    SPTRSV_EXPECTS(slots <= INT32_MAX, errc::unsupported,
-                   std::to_string(slots) + " entries in a system of a batch exceed 2^31 - 1");
+    SPTRSV_EXPECTS(slots <= INT32_MAX, errc::unsupported, slots,
+                   " entries in a system of a batch exceed 2^31 - 1");
     constexpr auto aligned = static_cast<std::int64_t>(stream_align / sizeof(Scalar));
     const std::int64_t stream_slots = simt::ceil_div(slots, aligned) * aligned;
     lanes_ = made.lanes;
@@ -130,34 +126,27 @@ class engine {
     });
   }
 
-  /// Returns the first fault of the last solve. Synchronises.
-  [[nodiscard]] fault first_fault(const Executor& on) const {
-    std::int64_t left = 0;
-    on.fill_bytes(scratch_, 0, sizeof(left));
+  /// Returns what the last solve met. Synchronises.
+  [[nodiscard]] batch_status status(const Executor& on) const {
+    on.fill_bytes(scratch_, 0, sizeof(*scratch_));
     simt::find_largest(on, systems_, systems_from_fault{to_solve_.first_nonfinite, systems_}, scratch_);
-    on.download(&left, scratch_, sizeof(left));
+    const std::int64_t left = download_value(scratch_, on);
     if (left == 0) {
       return {};
     }
     const std::int64_t system = systems_ - left;
-    std::uint32_t index = 0;
-    on.download(&index, to_solve_.first_nonfinite + system, sizeof(index));
-    bool zero_pivot = false;
-    if (!to_solve_.unit) {
-      Scalar pivot{};
-      on.download(&pivot, to_solve_.pivots + system * size_ + index, sizeof(pivot));
-      zero_pivot = pivot == Scalar{};
-    }
-    return {system, index, zero_pivot};
+    const std::int64_t index = download_value(to_solve_.first_nonfinite + system, on);
+    return status_of(
+        system, to_solve_.reversed ? size_ - 1 - index : index,
+        !to_solve_.unit && download_value(to_solve_.pivots + system * size_ + index, on) == Scalar{});
   }
 
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
     info.kernels.resize(1);
-    info.kernels[0].text = std::to_string(lanes_) + " lanes for " +
-                           (group_systems_ == 1 ? "each system, " : "two systems, ") +
-                           std::to_string(to_solve_.steps) + " steps, " + std::to_string(bytes_of_group()) +
-                           " bytes of shared memory";
+    info.kernels[0].text =
+        text_from(lanes_, " lanes for ", group_systems_ == 1 ? "each system, " : "two systems, ",
+                  to_solve_.steps, " steps, ", bytes_of_group(), " bytes of shared memory");
     info.kernels[0].levels = levels_;
     info.kernels[0].warps = simt::ceil_div(groups() * lanes_, std::int64_t{32});
     info.entries = entries_;
@@ -169,9 +158,9 @@ class engine {
 
  private:
   [[nodiscard]] std::string too_large(std::size_t shared_limit) const {
-    return "a batch solves each system in the shared memory of one thread block, which has " +
-           std::to_string(shared_limit) + " bytes here: " + std::to_string(size_) +
-           " rows are too many; solve large systems one after the other, with analyze()";
+    return text_from("a batch solves each system in the shared memory of one thread block, which has ",
+                     shared_limit, " bytes here: ", size_,
+                     " rows are too many; solve large systems one after the other, with analyze()");
   }
 
   [[nodiscard]] std::int64_t groups() const { return simt::ceil_div(systems_, std::int64_t{group_systems_}); }
@@ -189,7 +178,7 @@ class engine {
   device_arrays arrays_;
   pack_params<Scalar, Offset> to_pack_{};  ///< without the values of the stored matrices
   solve_params<Scalar> to_solve_{};        ///< without the operands
-  std::int64_t* scratch_ = nullptr;        ///< of first_fault()
+  std::int64_t* scratch_ = nullptr;        ///< of status()
 };
 
 /// The engine on the host, which solves one system after the other.
@@ -203,6 +192,7 @@ class engine<Scalar, Index, Offset, host_executor> {
       : systems_(batch.systems),
         size_(a.size),
         entries_(a.entries),
+        reversed_(form.reversed),
         values_(at(checked_product(systems_, entries_))),
         one_(policy::host_serial{}, a, form, 1, on, resource) {}
 
@@ -220,18 +210,19 @@ class engine<Scalar, Index, Offset, host_executor> {
       return dense_view(all.data + s * all.system_stride, all.rows, all.columns, all.row_stride,
                         all.column_stride);
     };
-    fault_ = {};
+    status_ = {};
     for (std::int64_t s = 0; s < systems_; ++s) {
       one_.update_values(values_.data() + s * entries_, on);
       one_.solve(alpha, of(b, s), of(x, s), scratch_, on);
       const std::int64_t index = one_.first_nonfinite_index(scratch_, on);
-      if (index >= 0 && fault_.system < 0) {
-        fault_ = {s, index, one_.is_zero_pivot(index, scratch_, on)};
+      if (index >= 0 && status_.ok()) {
+        status_ =
+            status_of(s, reversed_ ? size_ - 1 - index : index, one_.is_zero_pivot(index, scratch_, on));
       }
     }
   }
 
-  [[nodiscard]] fault first_fault(const host_executor&) const { return fault_; }
+  [[nodiscard]] batch_status status(const host_executor&) const { return status_; }
 
   void describe(solver_info& info, const host_executor& on) const {
     one_.describe(info, on);
@@ -243,10 +234,11 @@ class engine<Scalar, Index, Offset, host_executor> {
   std::int64_t systems_;
   std::int64_t size_;
   std::int64_t entries_;
+  bool reversed_;
   std::vector<Scalar> values_;  ///< by system and stored entry
   one_system one_;
   typename one_system::workspace scratch_;
-  fault fault_;
+  batch_status status_;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::batched

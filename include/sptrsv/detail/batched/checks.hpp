@@ -31,16 +31,14 @@ auto as_scalars(const batch_view<T>& v) {
 inline void check_options(const batch_options& batch, std::int64_t entries, std::size_t value_bytes) {
   SPTRSV_EXPECTS(batch.systems >= 0, errc::invalid_argument, "a batch of a negative number of systems");
   SPTRSV_EXPECTS(batch.value_stride == 0 || batch.value_stride >= entries, errc::invalid_argument,
-                 "the value stride " + std::to_string(batch.value_stride) + " is less than the " +
-                     std::to_string(entries) + " entries of a system");
+                 "the value stride ", batch.value_stride, " is less than the ", entries,
+                 " entries of a system");
   SPTRSV_EXPECTS(
       batch.lanes == 0 || batch.lanes == 4 || batch.lanes == 8 || batch.lanes == 16 || batch.lanes == 32,
-      errc::invalid_argument,
-      std::to_string(batch.lanes) + " lanes for a system: there may be 4, 8, 16 or 32");
+      errc::invalid_argument, batch.lanes, " lanes for a system: there may be 4, 8, 16 or 32");
   SPTRSV_EXPECTS(batch.together >= 0 && batch.together <= max_group_systems(value_bytes),
-                 errc::invalid_argument,
-                 std::to_string(batch.together) + " systems are solved together: there may be at most " +
-                     std::to_string(max_group_systems(value_bytes)));
+                 errc::invalid_argument, batch.together,
+                 " systems are solved together: there may be at most ", max_group_systems(value_bytes));
 }
 
 /// Checks that there are enough values, and returns how many the systems need.
@@ -48,10 +46,9 @@ inline std::int64_t check_values(std::size_t given, std::int64_t systems, std::i
                                  std::int64_t stride) {
   const std::int64_t needed =
       systems == 0 || entries == 0 ? 0 : checked_product(systems - 1, stride) + entries;
-  SPTRSV_EXPECTS(static_cast<std::uint64_t>(needed) <= given, errc::size_mismatch,
-                 std::to_string(given) + " values for " + std::to_string(systems) + " systems of " +
-                     std::to_string(entries) + " entries at a distance of " + std::to_string(stride) +
-                     ", which are " + std::to_string(needed));
+  SPTRSV_EXPECTS(static_cast<std::uint64_t>(needed) <= given, errc::size_mismatch, given, " values for ",
+                 systems, " systems of ", entries, " entries at a distance of ", stride, ", which are ",
+                 needed);
   return needed;
 }
 
@@ -69,10 +66,9 @@ void check_elements(const batch_view<T>& v, const char* name, bool repeats) {
   std::sort(dimensions.begin(), dimensions.end(),
             [](const dimension& a, const dimension& c) { return a.stride < c.stride; });
   const auto strides = [&] {
-    return std::string(name) + " of " + std::to_string(v.systems) + " systems of " + std::to_string(v.rows) +
-           " rows and " + std::to_string(v.columns) + " columns, with system stride " +
-           std::to_string(v.system_stride) + ", row stride " + std::to_string(v.row_stride) +
-           " and column stride " + std::to_string(v.column_stride);
+    return text_from(name, " of ", v.systems, " systems of ", v.rows, " rows and ", v.columns,
+                     " columns, with system stride ", v.system_stride, ", row stride ", v.row_stride,
+                     " and column stride ", v.column_stride);
   };
   constexpr std::uint64_t limit = static_cast<std::uint64_t>(PTRDIFF_MAX) / sizeof(T);
   std::uint64_t extent = 0;  // distance of the elements that differ in the dimensions so far
@@ -80,10 +76,10 @@ void check_elements(const batch_view<T>& v, const char* name, bool repeats) {
     if (d.steps == 0) {
       continue;
     }
-    SPTRSV_EXPECTS(d.stride <= (limit - extent) / d.steps, errc::invalid_argument,
-                   strides() + ", exceeds the address space");
-    SPTRSV_EXPECTS(repeats || d.stride > extent, errc::invalid_argument,
-                   strides() + ", has elements that overlap: a stride is too small");
+    SPTRSV_EXPECTS(d.stride <= (limit - extent) / d.steps, errc::invalid_argument, strides(),
+                   ", exceeds the address space");
+    SPTRSV_EXPECTS(repeats || d.stride > extent, errc::invalid_argument, strides(),
+                   ", has elements that overlap: a stride is too small");
     extent += d.stride * d.steps;
   }
 }
@@ -93,10 +89,8 @@ template <class Executor, class T>
 bool check_operands(const batch_view<const T>& b, const batch_view<T>& x, std::int64_t systems,
                     std::int64_t rows, std::int64_t max_rhs, const char* taker) {
   const auto check_size = [&](const auto& v, const char* name) {
-    SPTRSV_EXPECTS(v.systems == systems && v.rows == rows, errc::size_mismatch,
-                   std::string(name) + " has " + std::to_string(v.systems) + " systems of " +
-                       std::to_string(v.rows) + " rows, the batch has " + std::to_string(systems) + " of " +
-                       std::to_string(rows));
+    SPTRSV_EXPECTS(v.systems == systems && v.rows == rows, errc::size_mismatch, name, " has ", v.systems,
+                   " systems of ", v.rows, " rows, the batch has ", systems, " of ", rows);
   };
   check_size(b, "b");
   check_size(x, "x");

@@ -71,7 +71,7 @@ struct pe_agent {
         ctx.store(&p.state->first_nonfinite[p.call ^ 1], all_finite);
       }
       if (p.in.size > 1) {
-        p.mail.announce(ctx, p.in);
+        p.announce(ctx);
       }
     }
     const std::int64_t sender = ticket - p.waiting_blocks;

@@ -60,16 +60,14 @@ class engine {
     }
     map.first_row.push_back(part.size);
     check_together(team_, [&] {
-      SPTRSV_EXPECTS(
-          policy.pes >= 0 && policy.pes <= team_.size(), errc::invalid_argument,
-          "a plan for " + std::to_string(policy.pes) + " PEs, for a team of " + std::to_string(team_.size()));
+      SPTRSV_EXPECTS(policy.pes >= 0 && policy.pes <= team_.size(), errc::invalid_argument, "a plan for ",
+                     policy.pes, " PEs, for a team of ", team_.size());
       SPTRSV_EXPECTS(
           policy.grid_rows >= 0 &&
               (policy.grid_rows == 0 || policy.dealing != supernode_dealing::grid ||
                (policy.pes > 0 ? policy.pes % policy.grid_rows == 0 : policy.grid_rows <= team_.size())),
-          errc::invalid_argument,
-          "a grid of " + std::to_string(policy.grid_rows) + " rows of PEs for " +
-              std::to_string(policy.pes > 0 ? policy.pes : team_.size()) + " PEs");
+          errc::invalid_argument, "a grid of ", policy.grid_rows, " rows of PEs for ",
+          policy.pes > 0 ? policy.pes : team_.size(), " PEs");
       SPTRSV_EXPECTS(options.max_rhs > 0, errc::invalid_argument, "max_rhs is not positive");
       part_.check(part, ranges);
     });
@@ -129,20 +127,18 @@ class engine {
   /// Returns the plan in words.
   [[nodiscard]] std::string describe() const {
     const ownership& owners = plan_->owners;
-    const auto rounded = [](double ns) { return std::to_string(static_cast<std::int64_t>(ns)); };
+    const auto rounded = [](double ns) { return static_cast<std::int64_t>(ns); };
     const char* const sent = owners.pes == 1 || !plan_->pairs.has_any() ? ""
                              : policy_.transport == pe_transport::waiting_blocks
                                  ? ", with puts and waiting blocks"
                                  : ", with puts";
-    return std::string(plan_->whole.backward ? "backward, " : "forward, ") +
-           std::to_string(plan_->whole.tree.count()) + " supernodes, on " + std::to_string(owners.pes) +
-           " of " + std::to_string(team_.size()) + " PEs" + owners.dealing_text(policy_.tree) + sent +
-           "; predicted " + rounded(owners.predicted.total_ns()) + " ns (" +
-           std::to_string(owners.predicted.levels) + " levels and " +
-           std::to_string(owners.predicted.crossings) + " hops between PEs " +
-           rounded(owners.predicted.path_ns) + " ns, bytes " + rounded(owners.predicted.bytes_ns) + " ns)" +
-           (owners.pes == 1 && team_.size() > 1 && policy_.pes == 0 ? "; one PE is predicted to be fastest"
-                                                                    : "");
+    return text_from(
+        plan_->whole.backward ? "backward, " : "forward, ", plan_->whole.tree.count(), " supernodes, on ",
+        owners.pes, " of ", team_.size(), " PEs", owners.dealing_text(policy_.tree), sent, "; predicted ",
+        rounded(owners.predicted.total_ns()), " ns (", owners.predicted.levels, " levels and ",
+        owners.predicted.crossings, " hops between PEs ", rounded(owners.predicted.path_ns), " ns, bytes ",
+        rounded(owners.predicted.bytes_ns), " ns)",
+        owners.pes == 1 && team_.size() > 1 && policy_.pes == 0 ? "; one PE is predicted to be fastest" : "");
   }
   /// Returns what the solves of this PE cost.
   [[nodiscard]] distributed_facts facts() const {
@@ -239,9 +235,8 @@ class engine {
     }
     SPTRSV_EXPECTS(plan_->most_waiting_blocks == 0 || plan_->most_waiting_blocks < share_of_device_,
                    errc::unsupported,  // all PEs refuse together if their devices are alike
-                   std::to_string(plan_->most_waiting_blocks) +
-                       " blocks that wait for messages leave no room among " +
-                       std::to_string(share_of_device_) + " resident ones");
+                   plan_->most_waiting_blocks, " blocks that wait for messages leave no room among ",
+                   share_of_device_, " resident ones");
     const std::int64_t size = inbox_buffers * plan_->rhs * plan_->inbox_values;
     const auto buffer_of = [&](std::uint64_t solve) {
       return static_cast<std::int64_t>(solve % inbox_buffers) * (size / inbox_buffers);

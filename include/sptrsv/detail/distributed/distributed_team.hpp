@@ -118,7 +118,7 @@ std::vector<std::int64_t> check_together(Team& team, const Check& check) {
   for (std::size_t r = 0; r < all.size(); ++r) {
     const finding& f = all[r];
     if (f.found) {
-      throw error(f.code, "PE " + std::to_string(r) + ": " + f.text, f.row);
+      throw error(f.code, text_from("PE ", r, ": ", f.text), f.row);
     }
     returned.push_back(f.returned);
   }

@@ -36,12 +36,11 @@ struct inboxes {
 
   int rank;
   int size;
-  word* const* of_pe;                 ///< by PE, in device memory: its inbox
-  std::uint64_t* own_begun;           ///< by PE: how many solves it has begun
-  std::uint64_t* const* begun_of_pe;  ///< by PE: its own_begun; not with a mailbox
-  std::uint64_t solve;                ///< number of the solve
-  std::int64_t buffer;                ///< index of the first value of the buffer of the solve in each inbox
-  std::int64_t values;                ///< of one right-hand side in a buffer
+  word* const* of_pe;        ///< by PE, in device memory: its inbox
+  std::uint64_t* own_begun;  ///< by PE: how many solves it has begun
+  std::uint64_t solve;       ///< number of the solve
+  std::int64_t buffer;       ///< index of the first value of the buffer of the solve in each inbox
+  std::int64_t values;       ///< of one right-hand side in a buffer
 
   /// Stores a value into the inbox of another PE.
   template <class Context>

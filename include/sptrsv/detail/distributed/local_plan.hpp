@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -212,6 +213,36 @@ supernodal::host_plan plan_tasks(const local_structure<Index>& of, bool backward
   made.tasks =
       supernodal::task_lister(of.tree, of.step, placed, backward, space.limits(), of.is_share).make();
   return made;
+}
+
+/// Adds tasks of kind `pass` for what a PE passes on, each before the other tasks of its step. Returns the
+/// number of tasks and forests.
+template <class Index, class Offset>
+std::int64_t add_passing(const local_structure<Index>& local, const message_plan<Offset>& messages,
+                         std::int64_t block_threads, supernodal::host_plan& tasks) {
+  std::vector<supernodal::task> all;
+  const auto& small = tasks.tasks.small;
+  const auto count = static_cast<std::int64_t>(messages.passed.size());
+  std::int64_t next = 0;
+  const auto add_until = [&](std::int32_t step) {
+    while (next < count && messages.passed_step[at(next)] <= step) {
+      const std::int64_t begin = next;
+      const std::int32_t own = messages.passed_step[at(begin)];
+      while (next < count && next < begin + block_threads && messages.passed_step[at(next)] == own) {
+        ++next;
+      }
+      all.push_back({{}, begin, next, 0, 0, 0, supernodal::task_kind::pass});
+    }
+  };
+  for (const supernodal::task& t : tasks.tasks.tasks) {
+    const bool is_warps = t.kind == supernodal::task_kind::warps;
+    const std::int64_t column = is_warps ? small[at(t.begin)].first : t.node.first;
+    add_until(local.step[at(local.supernode_of[at(column)])]);
+    all.push_back(t);
+  }
+  add_until(std::numeric_limits<std::int32_t>::max());
+  tasks.tasks.tasks = std::move(all);
+  return static_cast<std::int64_t>(tasks.forests.forests.size() + tasks.tasks.tasks.size());
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::distributed

@@ -90,9 +90,8 @@ class local_values {
                 unit ? 0 : static_cast<std::int64_t>(local.columns.size()), on, resource) {
     const std::vector<Offset> first = number_columns(local);
     check_together(team, [&] {
-      SPTRSV_EXPECTS(count_ <= max_count<Offset>, errc::unsupported,
-                     "the panels of a PE have " + std::to_string(count_) +
-                         " entries, too many for the offset type of the matrix");
+      SPTRSV_EXPECTS(count_ <= max_count<Offset>, errc::unsupported, "the panels of a PE have ", count_,
+                     " entries, too many for the offset type of the matrix");
     });
     place_finder places(of, local, first, pivots_);
     const auto for_pes = [&](Index row, Index column, const auto& use) {

@@ -152,8 +152,8 @@ class message_planner {
   void name_sources(const std::vector<std::pair<std::int64_t, std::int64_t>>& found, std::int64_t sums) {
     check_together(team_, [&] {
       SPTRSV_EXPECTS(std::max(made_.values, sums) <= max_count<Offset>, errc::unsupported,
-                     "the supernodes of a PE have " + std::to_string(sums) +
-                         " rows and columns, too many for the offset type of the matrix");
+                     "the supernodes of a PE have ", sums,
+                     " rows and columns, too many for the offset type of the matrix");
     });
     auto lists = lists_of<Offset, Offset>(sums, [&](const auto& add) {
       for (const auto& [sum, value] : found) {
@@ -182,9 +182,8 @@ class message_planner {
       if (is_share || (home != rank_ && solver(column) == rank_ && local(column) == j)) {
         made_.row_at.back() = -1 - static_cast<std::int64_t>(made_.guests.size());
         // To a column of a share comes the sum; x is not known here.
-        const std::int64_t b =
-            is_share ? local_.tree.rows_begin.back() + j : want(home, column, b_of_row, made_.values++);
-        made_.guests.push_back({b, {-1, rank_, 0}});
+        made_.guests.push_back(is_share ? local_.tree.rows_begin.back() + j
+                                        : want(home, column, b_of_row, made_.values++));
       }
     }
     const auto [begin, end] = of_.map.columns_of(rank_);
@@ -207,6 +206,7 @@ class message_planner {
   void take_requests() {
     const auto asked = exchange_all(team_, std::move(wanted_));
     std::vector<wish> wishes;
+    made_.messages.assign(made_.guests.size(), {-1, rank_, 0});
     for (int i = 1; i < team_.size(); ++i) {
       const int pe = receiver_in_turn(of_.backward, rank_, i, team_.size());
       for (const request& r : asked[at(pe)]) {
@@ -214,7 +214,7 @@ class message_planner {
         if (r.supernode == b_of_row) {
           made_.sent_rows.push_back({row_here(r.column), to});
         } else if (r.supernode == x_of_row) {
-          made_.guests[at(-1 - made_.row_at[at(local(r.column))])].x = to;
+          made_.messages[at(-1 - made_.row_at[at(local(r.column))])] = to;
         } else {
           wishes.push_back({place_of(r), r.column, to});
         }

@@ -25,13 +25,6 @@ struct message_range {
   std::int64_t count;
 };
 
-/// A column whose row of b and x is that of another PE; or a column of a share, forward, whose sum comes from
-/// the PE that solves for it.
-struct guest {
-  std::int64_t b;  ///< index of alpha b, or of the sum, in the own inbox
-  message x;       ///< where x goes; an index below 0: nowhere
-};
-
 /// A value of the own inbox that this PE passes on to others.
 struct passed_value {
   std::int64_t index;
@@ -58,9 +51,9 @@ struct message_plan {
   std::int64_t values = 0;
   std::vector<std::int64_t> received;  ///< indices of what others send
   std::vector<std::int64_t> row_at;    ///< by column: its row here, or -1 - the number of a guest
-  std::vector<guest> guests;           ///< columns whose b, or sum, comes from another PE
+  std::vector<std::int64_t> guests;    ///< as pe_params::guests
   std::vector<message_range> sent;     ///< by row or column, as pe_params::sent; empty if nothing is sent
-  std::vector<message> messages;       ///< that the ranges of `sent` count
+  std::vector<message> messages;       ///< by guest that of x, and then those that the ranges of `sent` count
   std::vector<sent_row> sent_rows;     ///< rows of b that go to other PEs
   std::vector<received_row> received_rows;  ///< rows of x that come from other PEs
   std::int64_t sums = -1;                   ///< where the messages of sums begin in `sent`; forward
@@ -94,15 +87,15 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   const char* sends;             ///< by ticket: whether the block sends to other PEs; null: there are none
   const Index* columns;          ///< by column: its number in the whole system; null: the same
   std::int64_t whole_size;       ///< columns of the whole system
-  std::int64_t first_row;        ///< of the rows that were handed in here
-  /// By column: its row among those that were handed in here, or -1 - the number of a guest. Null: all rows
-  /// of the system were handed in here.
+  /// By column: its row among those that were handed in here, or -1 - the number of a guest: a column whose
+  /// row of b and x is that of another PE, or a column of a share. Null: all rows were handed in here.
   const std::int64_t* row_at;
-  const guest* guests;
+  /// By guest: the index in the own inbox of alpha b, or of the sum for a column of a share.
+  const std::int64_t* guests;
   /// Forward by row of the lists, backward by column: messages of the contribution or of x. Null: there are
   /// none.
   const message_range* sent;
-  const message* messages;
+  const message* messages;    ///< first by guest the one of x, an index below 0: it goes nowhere
   const message_range* sums;  ///< forward, by column: messages of the sum; null: there are none
   /// Backward, by column: partial sums of other PEs that share the panel; null: there are none.
   const supernodal::named_sources<Offset>* partial_sums;
@@ -125,7 +118,7 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
       return base::load_b(ctx, column, rhs);
     }
     const std::int64_t row = ctx.load_constant(row_at + column);
-    return row >= 0 ? load_row(ctx, row, rhs) : wait(ctx, 0, rhs, ctx.load_constant(&guests[-1 - row].b));
+    return row >= 0 ? load_row(ctx, row, rhs) : wait(ctx, 0, rhs, ctx.load_constant(guests + (-1 - row)));
   }
   /// Returns alpha b for a row that was handed in here.
   template <class Context>
@@ -144,7 +137,7 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
     if (row >= 0) {
       store_row(ctx, row, rhs, v);
     } else {
-      const message to = ctx.load_constant(&guests[-1 - row].x);
+      const message to = ctx.load_constant(messages + (-1 - row));
       if (to.index < 0) {
         return;  // a partial sum
       }
@@ -200,10 +193,14 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   SPTRSV_DEVICE void publish(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index,
                              Scalar v) const {
     base::publish(ctx, half, rhs, index, v);
-    if (sent == nullptr || index >= (backward ? this->size : this->rows)) {
-      return;
+    if (index < (backward ? this->size : this->rows)) {
+      send_all(ctx, messages_of(ctx, sent, index), rhs, v);
     }
-    send_all(ctx, ctx.load_constant(sent + index), rhs, v);
+  }
+  template <class Context>
+  SPTRSV_DEVICE static message_range messages_of(Context& ctx, const message_range* ranges,
+                                                 std::int64_t index) {
+    return ranges == nullptr ? message_range{-1, 0} : ctx.load_constant(ranges + index);
   }
   template <class Context>
   SPTRSV_DEVICE void send_all(Context& ctx, const message_range& range, std::int64_t rhs, Scalar v) const {
@@ -213,8 +210,16 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   }
   template <class Context>
   SPTRSV_DEVICE void pass_sum(Context& ctx, std::int64_t rhs, std::int64_t column, const Scalar& v) const {
-    if (sums != nullptr) {
-      send_all(ctx, ctx.load_constant(sums + column), rhs, v);
+    send_all(ctx, messages_of(ctx, sums, column), rhs, v);
+  }
+  /// Tells all other PEs that this one has begun the solve. One thread of the solve calls it.
+  template <class Context>
+  SPTRSV_DEVICE void announce(Context& ctx) const {
+    mail.puts.fence(ctx);  // what earlier solves have reset is reset for all
+    for (int pe = 0; pe < in.size; ++pe) {
+      if (pe != in.rank) {
+        mail.puts.signal(ctx, pe, in.own_begun + in.rank, in.solve + 1);
+      }
     }
   }
   template <class Context>

@@ -63,7 +63,7 @@ struct pe_plan {
           const machine_costs& costs, const space& memory, std::int64_t max_rhs, const Executor& on,
           memory_resource& resource)
       : warp_bytes(memory.warp_bytes),
-        begun(team, team.size()),
+        begun(team, team.size() * std::int64_t{sizeof(std::uint64_t)}),
         pairs(find_puts(team, begun.of_pe(), policy.transport)),
         whole(make_structure(supernodes, part.map, part.backward,
                              {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width},
@@ -104,6 +104,8 @@ struct pe_plan {
     } else {
       params p{};
       set_parameters(p, team, sent, on, resource);
+      p.in.own_begun = reinterpret_cast<std::uint64_t*>(begun.own());
+      p.mail.puts = {begun.own(), arrays.add(begun.of_pe(), on, resource)};
       start = p;
     }
     const pe_state begin{0, {all_finite, all_finite}};
@@ -137,7 +139,7 @@ struct pe_plan {
   }
 
   int warp_bytes;
-  symmetric_buffer<std::uint64_t, Team> begun;
+  symmetric_buffer<std::byte, Team> begun;  ///< how many solves each PE has begun
   put_pairs pairs;
   structure<Index> whole;
   ownership owners;
@@ -187,8 +189,6 @@ struct pe_plan {
     p.in.rank = team.rank();
     p.in.size = team.size();
     p.in.of_pe = add(inbox.of_pe());
-    p.in.own_begun = begun.own();
-    p.in.begun_of_pe = add(begun.of_pe());
     p.in.values = inbox_values;
     p.state = state.data();
     p.backward = whole.backward;

@@ -115,17 +115,8 @@ struct delivery {
 struct no_mail {
   static constexpr bool exists = false;
 
-  /// Tells all other PEs that this one has begun the solve. One thread of the solve calls it.
-  template <class Context, class Inboxes>
-  SPTRSV_DEVICE void announce(Context& ctx, const Inboxes& in) const {
-    auto scope = ctx.system_scope();
-    scope.fence();  // what earlier solves have reset is reset for all
-    for (int pe = 0; pe < in.size; ++pe) {
-      if (pe != in.rank) {
-        scope.store_relaxed(ctx.load_constant(in.begun_of_pe + pe) + in.rank, std::uint64_t{in.solve + 1});
-      }
-    }
-  }
+  mapped_puts puts;  ///< to the numbers of solves that the PEs have begun
+
   template <class Context, class Inbox>
   SPTRSV_DEVICE void deliver(Context& /*ctx*/, std::int64_t /*number*/, const Inbox& /*inbox*/) const {}
   template <class Context>
@@ -156,16 +147,6 @@ struct mailbox {
   std::int64_t delivery_count;
   const std::int64_t* inbox_indices;  ///< of waiting blocks, by value of the mailbox
 
-  /// Tells all other PEs that this one has begun the solve. One thread of the solve calls it.
-  template <class Context, class Inboxes>
-  SPTRSV_DEVICE void announce(Context& ctx, const Inboxes& in) const {
-    puts.fence(ctx);  // what earlier solves have reset is reset for all
-    for (int pe = 0; pe < in.size; ++pe) {
-      if (pe != in.rank) {
-        puts.signal(ctx, pe, in.own_begun + in.rank, in.solve + 1);
-      }
-    }
-  }
   /// Returns where a value stands. Values before the first one that comes in a message need no load for that:
   /// forward, these are all values that blocks of this PE hand to each other.
   template <class Context>

@@ -12,15 +12,18 @@
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/host/executor.hpp"
 
-/// Stands before a SPTRSV_HOST_DEVICE template that calls a context: nvcc would warn that the functions of
-/// the device's context do not run on the host.
+/// Stand around SPTRSV_HOST_DEVICE templates that call a context: nvcc would warn that the functions of the
+/// device's context do not run on the host, and those of the host's context not on the device.
 #ifdef __CUDACC__
-#define SPTRSV_ANY_CONTEXT _Pragma("nv_exec_check_disable")
+#define SPTRSV_BEGIN_ANY_CONTEXT _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 20011, 20014")
+#define SPTRSV_END_ANY_CONTEXT _Pragma("nv_diagnostic pop")
 #else
-#define SPTRSV_ANY_CONTEXT
+#define SPTRSV_BEGIN_ANY_CONTEXT
+#define SPTRSV_END_ANY_CONTEXT
 #endif
 
 namespace sptrsv::SPTRSV_ABI::detail::factors {
+SPTRSV_BEGIN_ANY_CONTEXT
 
 /// Is true if the executor runs kernels.
 template <class Executor>
@@ -74,7 +77,6 @@ struct move_rows {
   dense_view<const Scalar> from;
   dense_view<Scalar> to;
 
-  SPTRSV_ANY_CONTEXT
   template <class Context>
   SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t k) const {
     const std::int64_t mapped =
@@ -100,7 +102,6 @@ struct divide_rows {
   bool conjugated;
   dense_view<Scalar> x;
 
-  SPTRSV_ANY_CONTEXT
   template <class Context>
   SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t k) const {
     const Scalar stored = ctx.load_constant(diagonal + k);
@@ -121,7 +122,6 @@ struct gather_values {
   const Offset* sources;
   Scalar* to;
 
-  SPTRSV_ANY_CONTEXT
   template <class Context>
   SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t k) const {
     if constexpr (HasAbsent) {
@@ -186,4 +186,5 @@ struct find_missing {
   }
 };
 
+SPTRSV_END_ANY_CONTEXT
 }  // namespace sptrsv::SPTRSV_ABI::detail::factors

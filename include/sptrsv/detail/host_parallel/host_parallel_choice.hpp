@@ -59,9 +59,9 @@ class host_planner {
   /// Returns the plan of one worker with the shortest predicted time.
   host_plan<Index> plan_one_worker() {
     host_order<Index> natural = natural_order<Index>(size());
-    const double natural_time = one_worker_nanoseconds(natural, t_, costs_);
+    const double natural_time = one_worker_nanoseconds(natural, t_);
     order_ = window_order(t_, window_rows, true);
-    const double windows_time = one_worker_nanoseconds(order_, t_, costs_);
+    const double windows_time = one_worker_nanoseconds(order_, t_);
     predictions_.push_back({name_of(host_path::natural), natural_time});
     predictions_.push_back({name_of(host_path::windows), windows_time});
     return windows_time < windows_gain * natural_time
@@ -81,7 +81,7 @@ class host_planner {
   /// predicted to be clearly faster than `one_worker`, the time of the best plan of one worker. Takes so few
   /// workers that they are busy most of the time.
   std::optional<host_plan<Index>> plan_busy_workers(double one_worker, int available) {
-    if (one_worker - one_worker / available <= costs_.start) {
+    if (one_worker - one_worker / available <= host_costs::start) {
       return std::nullopt;
     }
     host_plan<Index> best;
@@ -93,7 +93,7 @@ class host_planner {
         best);
     // Each level has a wait, which must not take longer than the work of a worker. If the pipeline keeps
     // all workers busy, there is nothing left to gain.
-    const double wide_enough = one_worker / (static_cast<double>(levels_) * costs_.wait);
+    const double wide_enough = one_worker / (static_cast<double>(levels_) * host_costs::wait);
     if (best.path != host_path::pipeline || best.nanoseconds > one_worker / (0.9 * available)) {
       consider_busy_workers(host_path::levels,
                             static_cast<std::int64_t>(std::min<double>(available, wide_enough)), one_worker,
@@ -132,7 +132,7 @@ class host_planner {
     }
     host_schedule<Index> schedule =
         pipeline ? deal_windows(order_, t_, workers) : share_steps(order_, t_, workers);
-    const double time = many_workers_nanoseconds(schedule, order_, t_, costs_);
+    const double time = many_workers_nanoseconds(schedule, order_, t_);
     predictions_.push_back(
         {std::string(name_of(path)) + " with " + std::to_string(workers) + " workers", time});
     if (time < std::min(limit, best.nanoseconds)) {
@@ -143,7 +143,6 @@ class host_planner {
 
   const host_triangle<Index, Offset>& t_;
   std::int64_t levels_;
-  host_costs costs_;
   host_order<Index> order_;  ///< level order inside windows, as considered last
   std::vector<predicted_time> predictions_;
 };

@@ -38,9 +38,8 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
       : are_asked_(policy.workers > 1), rows_(form) {
     SPTRSV_EXPECTS(policy.workers >= 0, errc::invalid_argument,
                    "host_parallel: a negative number of workers");
-    SPTRSV_EXPECTS(policy.workers <= max_workers, errc::invalid_argument,
-                   "host_parallel: " + std::to_string(policy.workers) + " workers; at most " +
-                       std::to_string(max_workers) + " are possible");
+    SPTRSV_EXPECTS(policy.workers <= max_workers, errc::invalid_argument, "host_parallel: ", policy.workers,
+                   " workers; at most ", max_workers, " are possible");
     validate_on_host(a, form);
     const host_triangle<Index, Offset> t = build_in_serial_order(a, form);
     std::vector<Index> level_of_row;

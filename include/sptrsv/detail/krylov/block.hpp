@@ -15,6 +15,7 @@
 #include "sptrsv/krylov_options.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::krylov {
+SPTRSV_BEGIN_ANY_CONTEXT
 
 using sptrsv::krylov::reason;
 
@@ -75,7 +76,6 @@ struct block_storage {
 };
 
 /// Returns the sum over aligned groups of `width` lanes.
-SPTRSV_ANY_CONTEXT
 template <class Warp, class T>
 SPTRSV_HOST_DEVICE T sum_of_lanes(const Warp& warp, T v, int width) {
   if constexpr (Warp::lanes > 1) {
@@ -97,7 +97,6 @@ struct block_thread {
   std::int64_t first;
   std::int64_t end;
 
-  SPTRSV_ANY_CONTEXT
   SPTRSV_HOST_DEVICE block_thread(Context& in, block_storage<Wide>& memory, const method_data<Wide>& of,
                                   std::int64_t rows)
       : ctx(in), shared(memory), data(of), stride(in.block_threads()) {
@@ -109,7 +108,6 @@ struct block_thread {
   }
 
   /// Returns whether the method has ended, the same to all threads of the block.
-  SPTRSV_ANY_CONTEXT
   SPTRSV_HOST_DEVICE bool has_stopped() {
     if (ctx.thread_rank() == 0) {
       shared.stop = ctx.load(&data.state->stop);
@@ -120,7 +118,6 @@ struct block_thread {
 
   /// Adds the summands of the threads of the block, and stores the block's part of each of the first `count`
   /// sums. `summands`: of this thread, one for each sum; at most eight.
-  SPTRSV_ANY_CONTEXT
   template <std::size_t Count>
   SPTRSV_HOST_DEVICE void publish(std::int64_t slot, const Wide (&summands)[Count], int count) {
     const auto warp = ctx.template group<32>();
@@ -142,7 +139,6 @@ struct block_thread {
     ctx.barrier();
   }
   /// Adds up the parts of `count` <= max_totals sums to shared.totals.
-  SPTRSV_ANY_CONTEXT
   SPTRSV_HOST_DEVICE void add_parts(std::int64_t slot, int count, std::int64_t parts) {
     const auto warp = ctx.template group<32>();
     const int warps = stride / warp.lanes;
@@ -170,14 +166,12 @@ struct block_thread {
   }
 
   /// Ends the method after this kernel; the leader calls it.
-  SPTRSV_ANY_CONTEXT
   SPTRSV_HOST_DEVICE void stop(std::int32_t code) {
     ctx.store(&data.state->stop, code);
     ctx.end_loop(data.loop);
   }
   /// Counts an iteration that leaves a residual of this norm; the leader calls it. Ends the method with
   /// `otherwise` if it is not 0 and nothing else ends it.
-  SPTRSV_ANY_CONTEXT
   SPTRSV_HOST_DEVICE void finish_iteration(double norm, std::int32_t otherwise) {
     const auto* const state = data.state;
     const std::int32_t done = ctx.load(&state->iterations) + 1;
@@ -211,7 +205,6 @@ struct step_agent {
     Body body;
   };
 
-  SPTRSV_ANY_CONTEXT
   template <class Context>
   static SPTRSV_HOST_DEVICE void run(Context& ctx, shared_storage& shared, const params& p) {
     block_thread<Context, wide> thread(ctx, shared, p.data, p.rows);
@@ -264,4 +257,5 @@ void launch(const Executor& on, std::int64_t blocks, const typename Agent::param
   }
 }
 
+SPTRSV_END_ANY_CONTEXT
 }  // namespace sptrsv::SPTRSV_ABI::detail::krylov

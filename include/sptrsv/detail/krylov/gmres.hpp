@@ -12,6 +12,7 @@
 #include "sptrsv/detail/krylov/method.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::krylov {
+SPTRSV_BEGIN_ANY_CONTEXT
 
 /// Part of an iteration, or the combination u = V y at the end of a cycle.
 enum class gmres_part { project, subtract, finish, combine };
@@ -30,7 +31,6 @@ struct gmres_step {
   wide* rotations;  ///< cosine and sine of each
   wide* columns;    ///< of the triangular matrix, one after the other; column j has j + 1 elements
 
-  SPTRSV_ANY_CONTEXT
   template <class Thread>
   SPTRSV_HOST_DEVICE void run(Thread& thread) const {
     auto* const state = thread.data.state;
@@ -61,7 +61,6 @@ struct gmres_step {
 
  private:
   /// Publishes V^H w for `count` vectors, and then |w|^2.
-  SPTRSV_ANY_CONTEXT
   template <class Thread>
   SPTRSV_HOST_DEVICE void project(Thread& thread, std::int64_t to, std::int64_t count) const {
     constexpr int together = 8;  // sums in registers
@@ -79,7 +78,6 @@ struct gmres_step {
   }
   /// w -= V h, where h are the sums from `from` on. The first block stores h in the column of the iteration,
   /// or adds it. Returns |h|^2.
-  SPTRSV_ANY_CONTEXT
   template <class Thread>
   SPTRSV_HOST_DEVICE double subtract(Thread& thread, std::int64_t from, std::int64_t count, bool adds) const {
     auto& ctx = thread.ctx;
@@ -106,7 +104,6 @@ struct gmres_step {
     return square;
   }
   /// Makes the next vector of the basis. `removed`: |h'|^2.
-  SPTRSV_ANY_CONTEXT
   template <class Thread>
   SPTRSV_HOST_DEVICE void finish(Thread& thread, std::int32_t j, double removed) const {
     auto& ctx = thread.ctx;
@@ -133,7 +130,6 @@ struct gmres_step {
   }
   /// Applies the rotations to column j, which ends with `norm`, and adds one. Returns the norm of the
   /// residual.
-  SPTRSV_ANY_CONTEXT
   template <class Context>
   SPTRSV_HOST_DEVICE double rotate(Context& ctx, std::int64_t j, double norm) const {
     constexpr int together = 8;  // loads at a time
@@ -236,4 +232,5 @@ struct gmres : method<Types...> {
   }
 };
 
+SPTRSV_END_ANY_CONTEXT
 }  // namespace sptrsv::SPTRSV_ABI::detail::krylov

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/krylov/csr_product.hpp"
 #include "sptrsv/detail/krylov/vector_step.hpp"
 #include "sptrsv/solver.hpp"
 
@@ -29,7 +28,7 @@ template <class Value>
 struct method_memory {
   using wide = wide_t<scalar_t<Value>>;
 
-  memory_resource* resource;
+  memory_resource* resource = nullptr;
   buffer<Value> vectors;
   buffer<wide> parts;
   buffer<wide> scalars;  ///< of gmres
@@ -59,15 +58,6 @@ void repeat_iteration(iteration_graph<Executor>&, const method_data<Wide>& data,
     }
   } while (download_value(&data.state->stop, Executor(stream)) == 0);
 }
-
-/// Tells whether an operator has the function apply(x, y, stream). An operator without it is a callable.
-template <class Operator, class Value, class Stream, class = void>
-inline constexpr bool has_apply = false;
-template <class Operator, class Value, class Stream>
-inline constexpr bool has_apply<Operator, Value, Stream,
-                                std::void_t<decltype(std::declval<Operator&>().apply(
-                                    std::declval<const span<const Value>&>(),
-                                    std::declval<const span<Value>&>(), std::declval<Stream>()))>> = true;
 
 template <class Operator>
 inline constexpr bool is_csr = false;
@@ -132,10 +122,10 @@ struct method {
   void apply(Any& any, const scalar* from, scalar* to, Stream on) const {
     const span<const Value> u(reinterpret_cast<const Value*>(from), at(rows));
     const span<Value> v(reinterpret_cast<Value*>(to), at(rows));
-    if constexpr (has_apply<Any, Value, Stream>) {
-      any.apply(u, v, on);
-    } else {
+    if constexpr (std::is_invocable_v<Any&, span<const Value>, span<Value>, Stream>) {
       any(u, v, on);
+    } else {
+      any.apply(u, v, on);
     }
   }
   void product(const scalar* from, scalar* to, Stream on) const { apply(a, from, to, on); }

@@ -25,8 +25,8 @@ auto graph_of(const Matrix& matrix, const char* taker) {
   const pattern_view<index, offset> a = pattern_of(view);
   check_shape<typename view_type::value_type>(view.rows, view.columns, a, system_options{});
   check_on_host(view, taker);
-  SPTRSV_EXPECTS(a.entries <= max_count<offset> / 2, errc::unsupported,
-                 std::to_string(a.entries) + " entries: the offset type cannot count those of A + A^T");
+  SPTRSV_EXPECTS(a.entries <= max_count<offset> / 2, errc::unsupported, a.entries,
+                 " entries: the offset type cannot count those of A + A^T");
   auto graph = undirected_edges<index, offset>(a, [](std::int64_t, index) { return true; });
   auto& [offsets, neighbours] = graph;
   offset kept = 0;

@@ -12,6 +12,7 @@
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::sweeps {
+SPTRSV_BEGIN_ANY_CONTEXT
 
 /// Computes c = b - T x - factor D x, where T is a strict triangle. `Lanes` threads compute a row; they add
 /// in a fixed order.
@@ -49,7 +50,6 @@ struct residual_agent {
   }
 
   /// Returns the part of a row's product with x that one of `lanes` threads adds.
-  SPTRSV_ANY_CONTEXT
   template <class Context>
   static SPTRSV_HOST_DEVICE Scalar product(Context& ctx, const params& p, std::int64_t r, std::int64_t k,
                                            int lane, int lanes) {
@@ -63,7 +63,6 @@ struct residual_agent {
     }
     return sum;
   }
-  SPTRSV_ANY_CONTEXT
   template <class Context>
   static SPTRSV_HOST_DEVICE void finish(Context& ctx, const params& p, std::int64_t r, std::int64_t k,
                                         Scalar sum) {
@@ -159,7 +158,6 @@ struct turn_around {
   dense_view<const Scalar> x;
   dense_view<Scalar> c;
 
-  SPTRSV_ANY_CONTEXT
   template <class Context>
   SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t row) const {
     const Scalar scale = factor * ctx.load_constant(diagonal + row);
@@ -181,7 +179,6 @@ struct scale_diagonal {
   const Scalar* from;
   Scalar* to;
 
-  SPTRSV_ANY_CONTEXT
   template <class Context>
   SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t row) const {
     const Offset source = ctx.load_constant(sources + row);
@@ -189,4 +186,5 @@ struct scale_diagonal {
   }
 };
 
+SPTRSV_END_ANY_CONTEXT
 }  // namespace sptrsv::SPTRSV_ABI::detail::sweeps

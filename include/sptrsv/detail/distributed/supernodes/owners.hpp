@@ -152,11 +152,11 @@ struct ownership {
     if (pes == 1) {
       return {};
     }
-    const std::string above = how == supernode_dealing::top ? ", and cyclically above them"
-                              : how == supernode_dealing::grid
-                                  ? ", and over " + std::to_string(panels.grid.rows) + " x " +
-                                        std::to_string(panels.grid.columns) + " PEs above them"
-                                  : "";
+    const std::string above =
+        how == supernode_dealing::top ? ", and cyclically above them"
+        : how == supernode_dealing::grid
+            ? text_from(", and over ", panels.grid.rows, " x ", panels.grid.columns, " PEs above them")
+            : "";
     return (how == supernode_dealing::cyclic ? ", cyclically" : ", by subtrees") + above +
            (asked == pe_tree::binary ? ", binary trees" : "");
   }
@@ -167,7 +167,6 @@ struct ownership {
 template <class Index>
 ownership choose_owners(const structure<Index>& of, const policy::distributed& policy, int present,
                         const machine_costs& costs, double scalar_bytes, const put_pairs& puts) {
-  const predictor<Index> model(of, costs, scalar_bytes, puts);
   const pe_tree tree = of.tree.is_nested ? policy.tree : pe_tree::flat;
   ownership best;
   const int first = policy.pes > 0 ? policy.pes : 1;
@@ -179,7 +178,7 @@ ownership choose_owners(const structure<Index>& of, const policy::distributed& p
           continue;
         }
         ownership now{dealer<Index>(of, used).deal(tried, rows), used, tried, tree, {}};
-        now.predicted = model.predict(now.panels, used, tree);
+        now.predicted = solve_model<Index>{of, now.panels, used, tree, costs, scalar_bytes, puts}.predict();
         const double wanted = best.predicted.total_ns() * (used > best.pes ? 0.9 : 1);
         if (best.pes == 0 || now.predicted.total_ns() < wanted) {
           best = std::move(now);

@@ -36,16 +36,15 @@ struct system_part {
 
   /// Checks the part of a PE. `ranges`: by PE.
   void check(const part_type& part, const std::vector<row_range>& ranges) const {
-    SPTRSV_EXPECTS(part.size <= max_count<Index>, errc::unsupported,
-                   "the matrix has " + std::to_string(part.size) + " rows, too many for the index type");
+    SPTRSV_EXPECTS(part.size <= max_count<Index>, errc::unsupported, "the matrix has ", part.size,
+                   " rows, too many for the index type");
     for (std::size_t pe = 0; pe < ranges.size(); ++pe) {
-      SPTRSV_EXPECTS(ranges[pe].size == part.size, errc::size_mismatch,
-                     "PE " + std::to_string(pe) + " has another number of rows of the whole matrix");
+      SPTRSV_EXPECTS(ranges[pe].size == part.size, errc::size_mismatch, "PE ", pe,
+                     " has another number of rows of the whole matrix");
       SPTRSV_EXPECTS(ranges[pe].rows >= 0 &&
                          map.first_row[pe + 1] == ranges[pe].first_row + ranges[pe].rows &&
                          (pe > 0 || ranges[0].first_row == 0),
-                     errc::size_mismatch,
-                     "the rows of PE " + std::to_string(pe) + " do not follow those of the PE before it");
+                     errc::size_mismatch, "the rows of PE ", pe, " do not follow those of the PE before it");
     }
     const auto check_array = [](const void* p, std::int64_t size, const char* array) {
       check_space<host_executor>(p, size, array, "the analysis of a part");

@@ -49,18 +49,21 @@ struct predicted_solve {
   [[nodiscard]] double total_ns() const { return path_ns + bytes_ns; }
 };
 
-/// Predicts the times of solves in which supernodes are dealt in different ways.
+/// The model of a solve in which supernodes are dealt in one way.
 template <class Index>
-class predictor {
- public:
-  /// `scalar_bytes`: of an entry.
-  predictor(const structure<Index>& of, const machine_costs& costs, double scalar_bytes,
-            const put_pairs& puts)
-      : of_(of), cost_(costs), scalar_bytes_(scalar_bytes), puts_(puts) {}
+struct solve_model {
+  const structure<Index>& of;
+  const panel_owners& owners;
+  int pes;       ///< that solve
+  pe_tree tree;  ///< that messages take
+  const machine_costs& cost;
+  double scalar_bytes;  ///< of an entry
+  const put_pairs& puts;
+  /// By supernode and PE: whether the PE receives x of the supernode. Empty if no tree of x is binary.
+  std::vector<char> receives_x = find_receivers();
 
-  [[nodiscard]] predicted_solve predict(const panel_owners& owners, int pes, pe_tree tree) const {
-    const std::int64_t count = of_.tree.count();
-    const message_trees trees = find_trees(owners, pes, tree);
+  [[nodiscard]] predicted_solve predict() const {
+    const std::int64_t count = of.tree.count();
     std::vector<predicted_solve> below(at(count));  // by supernode: the longest path that ends before it
     std::vector<double> load(at(pes), 0);
     predicted_solve longest;
@@ -69,117 +72,97 @@ class predictor {
     };
     for (std::int64_t s = 0; s < count; ++s) {
       predicted_solve own = below[at(s)];
-      own.path_ns += of_.backward ? cost_.backward_level_ns : cost_.level_ns;
+      own.path_ns += of.backward ? cost.backward_level_ns : cost.level_ns;
       ++own.levels;
       take(longest, own);
-      add_load(owners, s, load);
+      add_load(s, load);
       std::int64_t last = -1;
-      for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
-        const std::int64_t above = of_.supernode_at(of_.row(s, t));
+      for (std::int64_t t = 0; t < of.tree.rows(s); ++t) {
+        const std::int64_t above = of.supernode_at(of.row(s, t));
         if (above != last) {
           predicted_solve next = own;
-          add_hops(owners, trees, s, above, next);
+          add_hops(s, above, next);
           take(below[at(above)], next);
           last = above;
         }
-        if (of_.tree.is_nested) {
+        if (of.tree.is_nested) {
           break;
         }
       }
     }
     if (pes > 1) {  // b comes from another PE, and x goes to one
-      longest.path_ns += 2 * (puts_.has_any() ? cost_.put_hop_ns : cost_.remote_hop_ns);
+      longest.path_ns += 2 * (puts.has_any() ? cost.put_hop_ns : cost.remote_hop_ns);
       longest.crossings += 2;
     }
     longest.bytes_ns =
-        *std::max_element(load.begin(), load.end()) * std::min(cost_.pes_on_device, pes) / cost_.bytes_per_ns;
+        *std::max_element(load.begin(), load.end()) * std::min(cost.pes_on_device, pes) / cost.bytes_per_ns;
     return longest;
   }
 
- private:
   [[nodiscard]] double hop_ns(int from, int to) const {
-    return puts_.has(from, to) ? cost_.put_hop_ns : cost_.remote_hop_ns;
+    return puts.has(from, to) ? cost.put_hop_ns : cost.remote_hop_ns;
   }
-
   /// Adds the bytes of a supernode to those of its PEs.
-  void add_load(const panel_owners& owners, std::int64_t s, std::vector<double>& load) const {
-    const auto columns = static_cast<double>(of_.tree.columns(s));
+  void add_load(std::int64_t s, std::vector<double>& load) const {
+    const auto columns = static_cast<double>(of.tree.columns(s));
     double& of_solver = load[at(owners.solver[at(s)])];
     if (!owners.is_divided(s)) {
-      of_solver += scalar_bytes_ * (static_cast<double>(of_.tree.entries(s)) + 4 * columns);
+      of_solver += scalar_bytes * (static_cast<double>(of.tree.entries(s)) + 4 * columns);
       return;
     }
-    of_solver += scalar_bytes_ * (columns * (columns - 1) / 2 + 4 * columns);
-    for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
-      load[at(owners.of_rows(s, of_.supernode_at(of_.row(s, t))))] += scalar_bytes_ * columns;
+    of_solver += scalar_bytes * (columns * (columns - 1) / 2 + 4 * columns);
+    for (std::int64_t t = 0; t < of.tree.rows(s); ++t) {
+      load[at(owners.of_rows(s, of.supernode_at(of.row(s, t))))] += scalar_bytes * columns;
     }
   }
-
-  /// The trees of messages, and the PEs in those of x.
-  struct message_trees {
-    pe_tree kind;
-    int pes;
-    std::vector<char> receives_x;  ///< by supernode and PE; empty if no tree of x is binary
-
-    /// Returns the number of edges between the solver of a supernode and a receiver.
-    [[nodiscard]] std::int32_t edges(std::int64_t s, int solver, int receiver) const {
-      if (receives_x.empty()) {
-        return 1;
-      }
-      std::int64_t count = 1;
-      std::int64_t place = 1;
-      for (int i = 1; i < pes; ++i) {
-        const int pe = receiver_in_turn(true, solver, i, pes);
-        place = pe == receiver ? count : place;
-        count += receives_x[at(s * pes + pe)];
-      }
-      return message_tree::of(kind, count).depth(place);
-    }
-  };
-  [[nodiscard]] message_trees find_trees(const panel_owners& owners, int pes, pe_tree kind) const {
-    message_trees found{kind, pes, {}};
-    if (!of_.backward || !message_tree::of(kind, pes).is_binary) {
-      return found;
-    }
-    found.receives_x.assign(at(of_.tree.count() * pes), 0);
-    for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
-      for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
-        const std::int64_t above = of_.supernode_at(of_.row(s, t));
-        found.receives_x[at(above * pes + owners.of_rows(s, above))] = 1;
+  [[nodiscard]] std::vector<char> find_receivers() const {
+    const bool is_binary = of.backward && message_tree::of(tree, pes).is_binary;
+    std::vector<char> found(is_binary ? at(of.tree.count() * pes) : 0, 0);
+    for (std::int64_t s = 0; is_binary && s < of.tree.count(); ++s) {
+      for (std::int64_t t = 0; t < of.tree.rows(s); ++t) {
+        const std::int64_t above = of.supernode_at(of.row(s, t));
+        found[at(above * pes + owners.of_rows(s, above))] = 1;
       }
     }
     return found;
   }
-
+  /// Returns the number of edges between the solver of a supernode and a PE that receives its x.
+  [[nodiscard]] std::int32_t edges_of_x(std::int64_t s, int solver, int receiver) const {
+    if (receives_x.empty()) {
+      return 1;
+    }
+    std::int64_t count = 1;
+    std::int64_t place = 1;
+    for (int i = 1; i < pes; ++i) {
+      const int pe = receiver_in_turn(true, solver, i, pes);
+      place = pe == receiver ? count : place;
+      count += receives_x[at(s * pes + pe)];
+    }
+    return message_tree::of(tree, count).depth(place);
+  }
   /// Adds the hops between the solver of supernode `s` and that of `above`, through the PE that has the rows
   /// of the panel of `s` that are columns of `above`.
-  void add_hops(const panel_owners& owners, const message_trees& trees, std::int64_t s, std::int64_t above,
-                predicted_solve& to) const {
+  void add_hops(std::int64_t s, std::int64_t above, predicted_solve& to) const {
     const int with_rows = owners.of_rows(s, above);
     const int solver = owners.solver[at(s)];
     const int next = owners.solver[at(above)];
     if (with_rows != solver) {  // a sum goes down the tree, or partial sums go up
       const auto& sharers = owners.sharers_of(s);
-      const auto edges = message_tree::of(trees.kind, static_cast<std::int64_t>(sharers.size()));
+      const auto edges = message_tree::of(tree, static_cast<std::int64_t>(sharers.size()));
       for (std::int64_t i = sharer_number(owners, s, with_rows); i > 0; i = edges.parent(i)) {
         const int parent = sharers[at(edges.parent(i))];
         const std::int64_t before = i - edges.children(edges.parent(i)).first;  // receivers that come first
-        to.path_ns += (of_.backward ? hop_ns(sharers[at(i)], parent) : hop_ns(parent, sharers[at(i)])) +
-                      static_cast<double>(before) * cost_.send_ns;
+        to.path_ns += (of.backward ? hop_ns(sharers[at(i)], parent) : hop_ns(parent, sharers[at(i)])) +
+                      static_cast<double>(before) * cost.send_ns;
         ++to.crossings;
       }
     }
     if (with_rows != next) {
-      const std::int32_t edges = trees.edges(above, next, with_rows);
-      to.path_ns += edges * (of_.backward ? hop_ns(next, with_rows) : hop_ns(with_rows, next));
+      const std::int32_t edges = edges_of_x(above, next, with_rows);
+      to.path_ns += edges * (of.backward ? hop_ns(next, with_rows) : hop_ns(with_rows, next));
       to.crossings += edges;
     }
   }
-
-  const structure<Index>& of_;
-  machine_costs cost_;
-  double scalar_bytes_;
-  const put_pairs& puts_;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::distributed
