@@ -103,15 +103,15 @@ class paper_engine {
     return p;
   }
 
-  /// Enqueues Agent<1>, or Agent<Several> for several right-hand sides, with the system and `more`.
-  template <template <int> class Agent, int Several, class Buffers, class... More>
+  /// Enqueues the agent for one right-hand side or that for several ones, with the system and `more`.
+  template <class OneRhs, class SeveralRhs, class Buffers, class... More>
   void launch_solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Buffers& buffers,
                     const Executor& on, const More&... more) const {
     const auto own = system(alpha, b, x, buffers);
     if (x.columns == 1) {
-      on.template launch<Agent<1>>(blocks_, {own, more...});
+      on.template launch<OneRhs>(blocks_, {own, more...});
     } else {
-      on.template launch<Agent<Several>>(blocks_, {own, more...});
+      on.template launch<SeveralRhs>(blocks_, {own, more...});
     }
   }
 

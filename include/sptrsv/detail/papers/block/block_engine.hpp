@@ -235,7 +235,7 @@ class engine<policy::basic_block<Cut, Tuning>, Scalar, Index, Offset, Executor>
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
-    this->template launch_solve<agent, Tuning::rhs_per_sweep>(
+    this->template launch_solve<agent<1>, agent<Tuning::rhs_per_sweep>>(
         alpha, b, x, scratch.buffers(), on, scratch.sums.data(), plan_.steps.data(),
         plan_.step_of_task.data(), static_cast<std::int64_t>(plan_.steps.size()) - 1, plan_.numbers.data(),
         plan_.warps.first.data(), plan_.gates.data(), plan_.level_offsets.data(), scratch.finished.data());

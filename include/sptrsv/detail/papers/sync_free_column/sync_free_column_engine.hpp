@@ -197,7 +197,7 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    this->template launch_solve<agent, Tuning::rhs_per_sweep>(
+    this->template launch_solve<agent<1>, agent<Tuning::rhs_per_sweep>>(
         alpha, b, x, scratch.unknowns(), on, in_degrees_.total.data(), in_degrees_.inside.data());
   }
 

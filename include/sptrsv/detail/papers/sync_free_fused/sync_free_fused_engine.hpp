@@ -35,8 +35,8 @@ class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Execu
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    this->template launch_solve<agent, Tuning::rhs_per_sweep>(alpha, b, x, scratch.buffers(), on,
-                                                              tasks_.count, tasks_.first.data());
+    this->template launch_solve<agent<1>, agent<Tuning::rhs_per_sweep>>(alpha, b, x, scratch.buffers(), on,
+                                                                        tasks_.count, tasks_.first.data());
   }
 
   void describe(solver_info& info, const Executor& on) const {

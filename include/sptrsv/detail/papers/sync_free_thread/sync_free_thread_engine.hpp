@@ -70,8 +70,8 @@ class engine<policy::basic_sync_free_thread<Tuning>, Scalar, Index, Offset, Exec
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    this->template launch_solve<agent, Tuning::rhs_per_sweep>(alpha, b, x, scratch.buffers(), on,
-                                                              waits_first_);
+    this->template launch_solve<agent<1>, agent<Tuning::rhs_per_sweep>>(alpha, b, x, scratch.buffers(), on,
+                                                                        waits_first_);
   }
 
   void describe(solver_info& info, const Executor& on) const {

@@ -240,10 +240,10 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
     if (shares_) {
-      this->template launch_solve<shared_agent, Tuning::rhs_per_sweep>(alpha, b, x, scratch.buffers(), on,
-                                                                       tasks_.count, tasks_.first.data());
+      this->template launch_solve<shared_agent<1>, shared_agent<Tuning::rhs_per_sweep>>(
+          alpha, b, x, scratch.buffers(), on, tasks_.count, tasks_.first.data());
     } else {
-      this->template launch_solve<agent, Tuning::rhs_per_sweep>(alpha, b, x, scratch.buffers(), on);
+      this->template launch_solve<agent<1>, agent<Tuning::rhs_per_sweep>>(alpha, b, x, scratch.buffers(), on);
     }
   }
 
