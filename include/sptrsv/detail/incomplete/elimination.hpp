@@ -6,9 +6,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
+#include "sptrsv/detail/incomplete/place_operands.hpp"
 #include "sptrsv/detail/incomplete/place_pieces.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/simt/scratch_arena.hpp"
@@ -41,41 +43,59 @@ struct elimination {
   }
 };
 
-/// Finds the operands of the rows, and cuts long rows into pieces. Synchronises. `columns`: by entry;
+/// Allocates and writes the cells of rows of which some are cut; none if they need much more memory than the
+/// rows themselves.
+template <method Method, class Index, class Offset, class Executor>
+buffer<entry_cell> make_cells(const searched_rows<Method, Index, Offset>& rows, const Executor& on,
+                              memory_resource& scratch) {
+  constexpr std::int64_t cells_of_entry = 12;
+  constexpr std::int64_t last = std::numeric_limits<std::uint32_t>::max();  // entry or cell
+  const std::int64_t count = entry_cells<Method>(rows.size).count(rows.size);
+  if (count > std::min(cells_of_entry * rows.entries, last) || rows.entries > last) {
+    return {};
+  }
+  auto cells = make_zeros<entry_cell>(count, on, scratch);
+  triangle_kernels::for_each_entry(
+      on, rows.row_offsets, rows.size, rows.entries,
+      write_cells<Method, Index, Offset>{rows, entry_cells<Method>(rows.size, cells.data())});
+  return cells;
+}
+
+/// Finds the operands of the rows, and cuts long rows into pieces. Synchronises. `rows`: those of `made`;
 /// `totals`: the longest row, and zeros; `longest_row`: at least the entries of the longest row.
 template <method Method, class Index, class Offset, class Executor>
-void add_operands(elimination<Index, Offset>& made, const Index* columns, const Index* solve_index_of_row,
-                  const buffer<operand_totals>& totals, const piece_limits& limits, std::int64_t longest_row,
-                  const Executor& on, const analysis_memory& memory) {
+void add_operands(elimination<Index, Offset>& made, const searched_rows<Method, Index, Offset>& rows,
+                  const buffer<operand_totals>& totals, std::int64_t longest_row, const Executor& on,
+                  const analysis_memory& memory) {
+  using whole_agent = place_operands_agent<Method, Index, Offset>;
   using agent = place_pieces_agent<Method, Index, Offset>;
-  const bool may_cut = longest_row > limits.whole;
+  const bool may_cut = longest_row > rows.limits.whole;
   const std::int64_t of_steps = made.entries + 1;  // where the counts of steps begin
   const std::int64_t all = may_cut ? 2 * of_steps : of_steps;
   const auto counts = make_buffer<std::int64_t>(all, on, memory.scratch);
   on.fill_bytes(counts.data() + made.entries, 0, at(all - made.entries) * sizeof(std::int64_t));
   made.first_operands = make_buffer<std::int64_t>(made.size + 1, on, memory.kept);
-  place_operands<Method, Index, Offset> place{
-      {made.row_offsets.data(), made.diagonal_slots.data(), columns, solve_index_of_row},
-      limits,
-      made.size,
-      made.sources.data(),
-      counts.data(),
-      nullptr,
-      made.first_operands.data()};
   piece_starts starts{counts.data(), counts.data() + of_steps, 0};
+  buffer<entry_cell> cells;
+  const int warp_entries = whole_agent::entries_of_warp(made.size, made.entries);
   const auto run = [&](bool cuts) {
-    triangle_kernels::for_each_entry(on, made.row_offsets.data(), made.size, made.entries, place);
+    on.template launch<whole_agent>(
+        simt::block_count(made.entries, whole_agent::entries_of_block(warp_entries)),
+        {rows, warp_entries, counts.data(), made.operands.data(), made.first_operands.data()});
     if (cuts) {
       on.template launch<agent>(on.template resident_blocks<agent>(),
-                                {place, made.entries, starts, made.steps.data()});
+                                {rows, entry_cells<Method>(made.size, cells.data()), starts,
+                                 made.pieces.data(), totals.data(), made.operands.data(), made.steps.data()});
     }
   };
   if (may_cut) {
-    made.pieces = make_buffer<row_piece<Index>>(made.size + made.entries / limits.piece + 1, on, memory.kept);
+    made.pieces =
+        make_buffer<row_piece<Index>>(made.size + made.entries / rows.limits.piece + 1, on, memory.kept);
     scan(on, made.size,
-         cut_rows<Index, Offset>{made.size, made.row_offsets.data(), made.diagonal_slots.data(), limits,
+         cut_rows<Index, Offset>{made.size, made.row_offsets.data(), made.diagonal_slots.data(), rows.limits,
                                  made.pieces.data(), totals.data()},
          memory);
+    cells = make_cells(rows, on, memory.scratch);
   }
   run(may_cut);
   scan(on, all, sum_counts{{counts.data(), counts.data()}, made.entries, totals.data()}, memory);
@@ -83,7 +103,6 @@ void add_operands(elimination<Index, Offset>& made, const Index* columns, const 
   // Not null without operands: null stands for counting.
   made.operands =
       make_buffer<operand<Index, Offset>>(std::max<std::int64_t>(made.totals.operands, 1), on, memory.kept);
-  place.to = made.operands.data();
   if (made.totals.long_rows == 0) {
     made.pieces = {};
     run(false);
@@ -157,8 +176,11 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   built = {};
 
   // 2. The operands of their steps.
-  add_operands<Method>(made, columns.data(), solve_index_of_row.data(), totals, limits, longest_row, on,
-                       memory);
+  add_operands(made,
+               searched_rows<Method, Index, Offset>{a.size, made.entries, made.row_offsets.data(),
+                                                    made.diagonal_slots.data(), columns.data(),
+                                                    made.sources.data(), solve_index_of_row.data(), limits},
+               totals, longest_row, on, memory);
   return made;
 }
 

@@ -129,77 +129,47 @@ struct operand {
   Index slot;     ///< slot of entry (i, j) in row i; of a pivot: -1 - the slot of entry (i, k)
 };
 
-/// Finds the operands of the steps; entries below the diagonal are steps.
-/// The rows are the ones of `elimination`.
+/// The rows of `elimination` as the search for operands sees them. Entries below the diagonal are steps.
 template <method Method, class Index, class Offset>
-struct find_operands {
+struct searched_rows {
+  std::int64_t size;     ///< rows
+  std::int64_t entries;  ///< of all rows
   const Offset* row_offsets;
   const Index* diagonal_slots;
   const Index* columns;  ///< by entry
+  const Offset* sources;
   const Index* solve_index_of_row;
+  piece_limits limits;
 
   /// A sorted part of a row.
   struct range {
     Offset begin;
     Offset end;
-    Offset row_begin;  ///< of the row that it is a part of
   };
 
   /// The elimination of entry (r, k): row r subtracts a multiple of row k (lu), or computes l_rk from row k
   /// (cholesky). The entries in the columns that both parts share are its operands.
   struct step {
-    Index slot;    ///< of entry (r, k) in row r
     Index k;       ///< solve index of row k
     Offset pivot;  ///< the entry of the pivot of row k
     range own;     ///< the part of row r
     range other;   ///< the part of row k
   };
 
-  template <class Context>
-  SPTRSV_DEVICE bool is_step(Context& ctx, std::int64_t r, std::int64_t e) const {
-    return static_cast<Offset>(e) - ctx.load_constant(row_offsets + r) <
-           static_cast<Offset>(ctx.load_constant(diagonal_slots + r));
-  }
   /// Returns step `e` of row `r`.
   template <class Context>
   SPTRSV_DEVICE step step_of(Context& ctx, std::int64_t r, std::int64_t e) const {
-    const Offset begin = ctx.load_constant(row_offsets + r);
     const auto own_entry = static_cast<Offset>(e);
     const Index k = ctx.load_constant(solve_index_of_row + ctx.load_constant(columns + e));
     const Offset row_k = ctx.load_constant(row_offsets + k);
     const Offset pivot = row_k + static_cast<Offset>(ctx.load_constant(diagonal_slots + k));
-    const auto slot = static_cast<Index>(own_entry - begin);
     if constexpr (Method == method::lu) {
-      return {slot,
-              k,
+      return {k,
               pivot,
-              {static_cast<Offset>(own_entry + 1), ctx.load_constant(row_offsets + r + 1), begin},
-              {static_cast<Offset>(pivot + 1), ctx.load_constant(row_offsets + k + 1), row_k}};
+              {static_cast<Offset>(own_entry + 1), ctx.load_constant(row_offsets + r + 1)},
+              {static_cast<Offset>(pivot + 1), ctx.load_constant(row_offsets + k + 1)}};
     } else {
-      return {slot, k, pivot, {begin, own_entry, begin}, {row_k, pivot, row_k}};
-    }
-  }
-  /// Calls `found(slot, entry)` for the operands of a step, in their order. `entry` is the index of the
-  /// operand in level order, and of a reciprocal the solve index of its row. Each entry of the shorter part
-  /// is searched in the longer one.
-  template <class Context, class Found>
-  SPTRSV_DEVICE void visit(Context& ctx, const step& of, const Found& found) const {
-    const auto pivot_slot = static_cast<Index>(-1 - of.slot);
-    if constexpr (Method == method::lu) {
-      found(pivot_slot, of.pivot);
-    }
-    const bool searches_own = of.other.end - of.other.begin <= of.own.end - of.own.begin;
-    const range& few = searches_own ? of.other : of.own;
-    range many = searches_own ? of.own : of.other;
-    for (Offset e = few.begin; e < few.end; ++e) {
-      const Index column = ctx.load_constant(columns + e);
-      if (search(ctx, many, column)) {
-        const Offset in_own = searches_own ? many.begin : e;
-        found(static_cast<Index>(in_own - of.own.row_begin), searches_own ? e : many.begin);
-      }
-    }
-    if constexpr (Method != method::lu) {
-      found(pivot_slot, static_cast<Offset>(of.k));
+      return {k, pivot, {ctx.load_constant(row_offsets + r), own_entry}, {row_k, pivot}};
     }
   }
   /// Cuts the entries before `column` off the range. Returns whether its first entry is in that column.
@@ -211,47 +181,7 @@ struct find_operands {
   }
 };
 
-/// Counts the operands of each step, or writes them, and where those of each row begin. Runs once per entry
-/// in level order, see for_each_entry(). Entries of long rows are left to place_pieces_agent.
-template <method Method, class Index, class Offset>
-struct place_operands {
-  find_operands<Method, Index, Offset> steps;
-  piece_limits limits;
-  std::int64_t size;      ///< rows
-  const Offset* sources;  ///< by entry
-  std::int64_t*
-      operand_offsets;           ///< by entry: the counts; if operands are written: their scan, and the total
-  operand<Index, Offset>* to;    ///< null: operands are counted
-  std::int64_t* first_operands;  ///< see elimination
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
-    const Offset begin = ctx.load_constant(steps.row_offsets + r);
-    const Offset end = ctx.load_constant(steps.row_offsets + r + 1);
-    std::int64_t next = to != nullptr ? ctx.load_constant(operand_offsets + e) : 0;
-    if (to != nullptr && e == static_cast<std::int64_t>(begin)) {
-      ctx.store(first_operands + r, next);
-      if (r == size - 1) {
-        ctx.store(first_operands + size, ctx.load_constant(operand_offsets + end));
-      }
-    }
-    if (limits.pieces_of(end - begin, ctx.load_constant(steps.diagonal_slots + r)) > 1) {
-      return;
-    }
-    if (steps.is_step(ctx, r, e)) {
-      steps.visit(ctx, steps.step_of(ctx, r, e), [&](Index slot, Offset entry) {
-        if (to != nullptr) {
-          const bool is_reciprocal = Method == method::cholesky && slot < 0;
-          ctx.store(to + next,
-                    operand<Index, Offset>{is_reciprocal ? entry : ctx.load_constant(sources + entry), slot});
-        }
-        ++next;
-      });
-    }
-    if (to == nullptr) {
-      ctx.store(operand_offsets + e, next);
-    }
-  }
-};
+/// Returns a mask of the bits before bit `end`.
+SPTRSV_DEVICE std::uint32_t bits_below(int end) { return end < 32 ? (1u << end) - 1u : ~0u; }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

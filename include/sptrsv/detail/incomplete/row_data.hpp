@@ -49,9 +49,6 @@ struct factor_params {
   pivot_rule<Scalar> rule;
 };
 
-/// Returns a mask of the bits before bit `end`.
-SPTRSV_DEVICE std::uint32_t bits_below(int end) { return end < 32 ? (1u << end) - 1u : ~0u; }
-
 /// Returns how many of the next operands a batch of a whole warp takes. `pivots`: those of the next 32, one
 /// bit for each; `left`: operands of the row from here on. A batch ends with a step, except in one that has
 /// more operands than a batch. So the lanes that end a row wait for one batch, not for two.
