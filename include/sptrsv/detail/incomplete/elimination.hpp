@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
+#include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/incomplete/place_operands.hpp"
 #include "sptrsv/detail/incomplete/place_pieces.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
@@ -43,78 +44,112 @@ struct elimination {
   }
 };
 
-/// Allocates and writes the cells of rows of which some are cut; none if they need much more memory than the
-/// rows themselves.
+/// Finds the operands of rows, of which some may be cut into pieces. Part of the analysis, see there.
 template <method Method, class Index, class Offset, class Executor>
-buffer<entry_cell> make_cells(const searched_rows<Method, Index, Offset>& rows, const Executor& on,
-                              memory_resource& scratch) {
-  constexpr std::int64_t cells_of_entry = 12;
-  constexpr std::int64_t last = std::numeric_limits<std::uint32_t>::max();  // entry or cell
-  const std::int64_t count = entry_cells<Method>(rows.size).count(rows.size);
-  if (count > std::min(cells_of_entry * rows.entries, last) || rows.entries > last) {
-    return {};
-  }
-  auto cells = make_zeros<entry_cell>(count, on, scratch);
-  triangle_kernels::for_each_entry(
-      on, rows.row_offsets, rows.size, rows.entries,
-      write_cells<Method, Index, Offset>{rows, entry_cells<Method>(rows.size, cells.data())});
-  return cells;
-}
+class operand_search {
+ public:
+  /// `made`: the rows; `rows`: the same; `totals`: the longest row, and zeros.
+  operand_search(elimination<Index, Offset>& made, const searched_rows<Method, Index, Offset>& rows,
+                 const buffer<operand_totals>& totals, const Executor& on, const analysis_memory& memory)
+      : made_(made), rows_(rows), totals_(totals), on_(on), memory_(memory) {}
 
-/// Finds the operands of the rows, and cuts long rows into pieces. Synchronises. `rows`: those of `made`;
-/// `totals`: the longest row, and zeros; `longest_row`: at least the entries of the longest row.
-template <method Method, class Index, class Offset, class Executor>
-void add_operands(elimination<Index, Offset>& made, const searched_rows<Method, Index, Offset>& rows,
-                  const buffer<operand_totals>& totals, std::int64_t longest_row, const Executor& on,
-                  const analysis_memory& memory) {
-  using whole_agent = place_operands_agent<Method, Index, Offset>;
-  using agent = place_pieces_agent<Method, Index, Offset>;
-  const bool may_cut = longest_row > rows.limits.whole;
-  const std::int64_t of_steps = made.entries + 1;  // where the counts of steps begin
-  const std::int64_t all = may_cut ? 2 * of_steps : of_steps;
-  const auto counts = make_buffer<std::int64_t>(all, on, memory.scratch);
-  on.fill_bytes(counts.data() + made.entries, 0, at(all - made.entries) * sizeof(std::int64_t));
-  made.first_operands = make_buffer<std::int64_t>(made.size + 1, on, memory.kept);
-  piece_starts starts{counts.data(), counts.data() + of_steps, 0};
-  buffer<entry_cell> cells;
-  const int warp_entries = whole_agent::entries_of_warp(made.size, made.entries);
-  const auto run = [&](bool cuts) {
-    on.template launch<whole_agent>(
-        simt::block_count(made.entries, whole_agent::entries_of_block(warp_entries)),
-        {rows, warp_entries, counts.data(), made.operands.data(), made.first_operands.data()});
-    if (cuts) {
-      on.template launch<agent>(on.template resident_blocks<agent>(),
-                                {rows, entry_cells<Method>(made.size, cells.data()), starts,
-                                 made.pieces.data(), totals.data(), made.operands.data(), made.steps.data()});
+  /// Finds the operands, and cuts long rows into pieces. Synchronises. `may_cut`: whether a row may be cut;
+  /// `most_operands`: at least the number of operands.
+  void run(bool may_cut, std::int64_t most_operands) {
+    made_.first_operands = make_buffer<std::int64_t>(made_.size + 1, on_, memory_.kept);
+    starts_ = make_buffer<std::int64_t>((may_cut ? 2 : 1) * (made_.entries + 1), on_, memory_.scratch);
+    if (may_cut) {
+      cut_and_count();
     }
-  };
-  if (may_cut) {
-    made.pieces =
-        make_buffer<row_piece<Index>>(made.size + made.entries / rows.limits.piece + 1, on, memory.kept);
-    scan(on, made.size,
-         cut_rows<Index, Offset>{made.size, made.row_offsets.data(), made.diagonal_slots.data(), rows.limits,
-                                 made.pieces.data(), totals.data()},
-         memory);
-    cells = make_cells(rows, on, memory.scratch);
+    // Few operands are written as soon as they are counted, so that the host does not wait in between.
+    std::int64_t room = std::min(most_operands, few_operands_of_entry * made_.entries);
+    room = may_cut || room > few_operands ? 0 : room;
+    made_.operands = make_buffer<operand<Index, Offset>>(room, on_, memory_.kept);
+    count_and_write_few();
+    made_.totals = download_value(totals_.data(), on_);
+    if (made_.totals.operands > room) {
+      made_.operands = {};
+      made_.operands = make_buffer<operand<Index, Offset>>(made_.totals.operands, on_, memory_.kept);
+      with_warp_entries([&](auto entries) {
+        using agent = write_operands_agent<Method, Index, Offset, decltype(entries)::value>;
+        on_.template launch<agent>(simt::block_count(made_.entries, agent::block_entries),
+                                   {finder(), starts_.data()});
+      });
+    }
+    if (made_.totals.long_rows == 0) {
+      made_.pieces = {};
+      return;
+    }
+    made_.steps = make_buffer<piece_step<Offset>>(made_.totals.steps, on_, memory_.kept);
+    place_pieces();
+    simt::for_each(on_, made_.totals.pieces + 1,
+                   start_pieces<Index, Offset>{made_.row_offsets.data(), starts(), made_.pieces.data()});
   }
-  run(may_cut);
-  scan(on, all, sum_counts{{counts.data(), counts.data()}, made.entries, totals.data()}, memory);
-  made.totals = download_value(totals.data(), on);
-  // Not null without operands: null stands for counting.
-  made.operands =
-      make_buffer<operand<Index, Offset>>(std::max<std::int64_t>(made.totals.operands, 1), on, memory.kept);
-  if (made.totals.long_rows == 0) {
-    made.pieces = {};
-    run(false);
-    return;
+
+ private:
+  using agent_of_pieces = place_pieces_agent<Method, Index, Offset>;
+  static constexpr std::int64_t few_operands = std::int64_t{1} << 18;
+  static constexpr std::int64_t few_operands_of_entry = 4;
+
+  /// Cuts long rows, and counts the operands and steps of the pieces.
+  void cut_and_count() {
+    on_.fill_bytes(starts_.data(), 0, starts_.bytes());
+    made_.pieces =
+        make_buffer<row_piece<Index>>(made_.size + made_.entries / rows_.limits.piece + 1, on_, memory_.kept);
+    scan(on_, made_.size,
+         cut_rows<Index, Offset>{made_.size, made_.row_offsets.data(), made_.diagonal_slots.data(),
+                                 rows_.limits, made_.pieces.data(), totals_.data()},
+         memory_);
+    make_cells();
+    place_pieces();
+    scan(on_, made_.entries + 1, sum_steps{{starts().steps, starts().steps}, made_.entries, totals_.data()},
+         memory_);
   }
-  starts.scan_begin = made.totals.operands;
-  made.steps =
-      make_buffer<piece_step<Offset>>(made.totals.operands_and_steps - starts.scan_begin, on, memory.kept);
-  run(true);
-  simt::for_each(on, made.totals.pieces + 1,
-                 start_pieces<Index, Offset>{made.row_offsets.data(), starts, made.pieces.data()});
-}
+  /// Allocates and writes the cells, unless they need much more memory than the rows themselves.
+  void make_cells() {
+    constexpr std::int64_t cells_of_entry = 12;
+    constexpr std::int64_t last = std::numeric_limits<std::uint32_t>::max();  // entry or cell
+    const std::int64_t count = entry_cells<Method>(made_.size).count(made_.size);
+    if (count <= std::min(cells_of_entry * made_.entries, last) && made_.entries <= last) {
+      cells_ = make_zeros<entry_cell>(count, on_, memory_.scratch);
+      triangle_kernels::for_each_entry(on_, rows_.row_offsets, made_.size, made_.entries,
+                                       write_cells<Method, Index, Offset>{rows_, cells()});
+    }
+  }
+  /// Counts the operands and steps of pieces; if there is room for operands, writes them.
+  void place_pieces() {
+    on_.template launch<agent_of_pieces>(on_.template resident_blocks<agent_of_pieces>(),
+                                         {rows_, cells(), starts(), made_.pieces.data(), totals_.data(),
+                                          made_.operands.data(), made_.steps.data()});
+  }
+  void count_and_write_few() {
+    with_warp_entries([&](auto entries) {
+      scan(on_, made_.entries,
+           count_operands<Method, Index, Offset, decltype(entries)::value>{
+               finder(), starts_.data(), made_.first_operands.data(), totals_.data()},
+           memory_);
+    });
+  }
+  /// Calls use(constant) for the entries that a warp has: few in long rows, whose steps have many items.
+  template <class Use>
+  void with_warp_entries(const Use& use) {
+    with_one_of<8, 32>(made_.entries > 16 * made_.size ? 8 : 32, use);
+  }
+
+  [[nodiscard]] find_operands<Method, Index, Offset> finder() const {
+    return {rows_, made_.operands.data(), static_cast<std::int64_t>(made_.operands.size())};
+  }
+  [[nodiscard]] entry_cells<Method> cells() const { return entry_cells<Method>(made_.size, cells_.data()); }
+  [[nodiscard]] piece_starts starts() const { return {starts_.data(), starts_.data() + made_.entries + 1}; }
+
+  elimination<Index, Offset>& made_;
+  const searched_rows<Method, Index, Offset> rows_;
+  const buffer<operand_totals>& totals_;
+  const Executor& on_;
+  const analysis_memory& memory_;
+  buffer<std::int64_t> starts_;  ///< see piece_starts
+  buffer<entry_cell> cells_;
+};
 
 /// Analyses the pattern. Synchronises. Throws for the first offending row as `analyze` does, for LU for both
 /// triangles.
@@ -172,15 +207,18 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   scan(on, a.size, place_eliminated_rows<Index, Offset>{to, &totals.data()->longest_row}, memory);
   triangle_kernels::for_each_entry(on, made.row_offsets.data(), a.size, made.entries,
                                    place_entries<Index, Offset>{to});
-  const std::int64_t longest_row = lower.longest_row + 1 + upper.longest_row;
+  const bool may_cut = lower.longest_row + 1 + upper.longest_row > limits.whole;
+  const std::int64_t most_operands =
+      lower.entries() * (1 + (Method == method::lu ? upper : lower).longest_row);
   built = {};
 
   // 2. The operands of their steps.
-  add_operands(made,
-               searched_rows<Method, Index, Offset>{a.size, made.entries, made.row_offsets.data(),
-                                                    made.diagonal_slots.data(), columns.data(),
-                                                    made.sources.data(), solve_index_of_row.data(), limits},
-               totals, longest_row, on, memory);
+  operand_search<Method, Index, Offset, Executor>(
+      made,
+      {a.size, made.entries, made.row_offsets.data(), made.diagonal_slots.data(), columns.data(),
+       made.sources.data(), solve_index_of_row.data(), limits},
+      totals, on, memory)
+      .run(may_cut, most_operands);
   return made;
 }
 

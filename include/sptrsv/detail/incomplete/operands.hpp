@@ -129,6 +129,13 @@ struct operand {
   Index slot;     ///< slot of entry (i, j) in row i; of a pivot: -1 - the slot of entry (i, k)
 };
 
+/// A part of a row, whose entries have ascending columns.
+template <class Offset>
+struct entry_range {
+  Offset begin;
+  Offset end;
+};
+
 /// The rows of `elimination` as the search for operands sees them. Entries below the diagonal are steps.
 template <method Method, class Index, class Offset>
 struct searched_rows {
@@ -141,11 +148,7 @@ struct searched_rows {
   const Index* solve_index_of_row;
   piece_limits limits;
 
-  /// A sorted part of a row.
-  struct range {
-    Offset begin;
-    Offset end;
-  };
+  using range = entry_range<Offset>;
 
   /// The elimination of entry (r, k): row r subtracts a multiple of row k (lu), or computes l_rk from row k
   /// (cholesky). The entries in the columns that both parts share are its operands.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of the analysis of an incomplete factorisation that finds the operands of whole rows.
+// The kernels of the analysis of an incomplete factorisation that find the operands of whole rows.
 #pragma once
 
 #include <cstdint>
@@ -8,92 +8,44 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
-/// Counts the operands of each step, or writes them, and where those of each row begin. The steps of long
-/// rows are left to place_pieces_agent.
-///
-/// A warp has consecutive entries, one for each lane. The items of a step are its pivot and the entries of
-/// the shorter one of its two parts, each of which is searched in the other part. The lanes share the items
-/// of all steps of the warp, 32 at a time, so that no lane searches alone for a step with many items.
+/// The entry of a lane, and, if it is a step of a whole row, the step. The items of a step are its pivot and
+/// the entries of the shorter one of its two parts, each of which is searched in the other part.
+template <class Index, class Offset>
+struct row_step {
+  std::int64_t count;        ///< operands of the entry
+  Index row;                 ///< solve index
+  bool is_cut;               ///< whether the row is cut into pieces
+  Offset entry;              ///< in level order
+  Offset row_begin;          ///< first entry of the row
+  Offset pivot;              ///< entry of the pivot; for Cholesky the solve index of its row
+  bool searches_own;         ///< whether the entries of the other row are searched in the own one
+  entry_range<Offset> few;   ///< the part whose entries are items
+  entry_range<Offset> many;  ///< the part where they are searched
+  std::int64_t items;        ///< 0: no step
+  std::int64_t before;       ///< items of the lanes before
+};
+
+/// Finds the operands of the steps of a warp, which has one step in each lane at most. The lanes share the
+/// items of all these steps, 32 at a time, so that no lane searches alone for a step with many items.
 template <method Method, class Index, class Offset>
-struct place_operands_agent {
-  static constexpr int block_threads = 256;
-  struct shared_storage {};
-  struct params {
-    searched_rows<Method, Index, Offset> rows;
-    int warp_entries;              ///< entries of a warp, at most 32
-    std::int64_t* counts;          ///< by entry: the operands; if they are written: their scan, and the total
-    operand<Index, Offset>* to;    ///< null: operands are counted
-    std::int64_t* first_operands;  ///< see elimination
-  };
+struct find_operands {
+  searched_rows<Method, Index, Offset> rows;
+  operand<Index, Offset>* to;
+  std::int64_t room;  ///< operands behind it are not written
 
-  /// Returns the number of entries that a warp has in rows of some length on average: few in long rows, whose
-  /// steps have many items.
-  static int entries_of_warp(std::int64_t size, std::int64_t entries) { return entries > 16 * size ? 8 : 32; }
-  static std::int64_t entries_of_block(int of_warp) { return block_threads / 32 * of_warp; }
-
+  /// Returns entry `e` of row `r`.
   template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const auto warp = ctx.template group<32>();
-    const std::int64_t first =
-        (std::int64_t{ctx.block_rank()} * (block_threads / 32) + warp.index()) * p.warp_entries;
-    if (first >= p.rows.entries) {
-      return;
-    }
-    const std::int64_t end =
-        p.rows.entries - first < p.warp_entries ? p.rows.entries : first + p.warp_entries;
-    std::int64_t row[1];
-    triangle_kernels::majors_of(ctx, warp, p.rows.row_offsets, p.rows.size, first, end, row);
-    const std::int64_t e = first + warp.rank();
-    const bool is_entry = e < end;
-    lane_steps own = open(ctx, p, row[0], e, is_entry);
-    own.before = simt::exclusive_sum(warp, own.items);
-    own.next = p.to != nullptr && is_entry ? ctx.load_constant(p.counts + e) : 0;
-    const std::int64_t all = warp.shuffle(own.before + own.items, 31);
-    std::int64_t found = 0;  // operands of the items before
-    for (std::int64_t begin = 0; begin < all; begin += 32) {
-      found += place(ctx, warp, p, begin, begin + warp.rank() < all, found, own);
-    }
-    if (p.to == nullptr && is_entry) {
-      ctx.store(p.counts + e, own.items > 0 ? own.end - own.begin : 0);
-    }
-  }
-
- private:
-  using range = typename searched_rows<Method, Index, Offset>::range;
-  /// The entry of a lane, and, if it is a step of a whole row, the step.
-  struct lane_steps {
-    Offset entry;         ///< level order
-    Offset row_begin;     ///< first entry of the row
-    Offset pivot;         ///< entry of the pivot; for Cholesky the solve index of its row
-    bool searches_own;    ///< whether the entries of the other row are searched in the own one
-    range few;            ///< the part whose entries are items
-    range many;           ///< the part where they are searched
-    std::int64_t items;   ///< 0: no step
-    std::int64_t before;  ///< items of the lanes before
-    std::int64_t next;    ///< where the operands of the step are written
-    std::int64_t begin;   ///< operands of the warp before those of the step
-    std::int64_t end;     ///< and with those of the step
-  };
-
-  template <class Context>
-  SPTRSV_DEVICE static lane_steps open(Context& ctx, const params& p, std::int64_t r, std::int64_t e,
-                                       bool is_entry) {
-    lane_steps own{};
-    if (!is_entry) {
-      return own;
-    }
+  SPTRSV_DEVICE row_step<Index, Offset> open(Context& ctx, std::int64_t r, std::int64_t e) const {
+    row_step<Index, Offset> own{};
+    own.row = static_cast<Index>(r);
     own.entry = static_cast<Offset>(e);
-    own.row_begin = ctx.load_constant(p.rows.row_offsets + r);
-    const Offset row_end = ctx.load_constant(p.rows.row_offsets + r + 1);
-    const auto below = static_cast<Offset>(ctx.load_constant(p.rows.diagonal_slots + r));
-    if (p.to != nullptr && own.entry == own.row_begin) {
-      ctx.store(p.first_operands + r, ctx.load_constant(p.counts + e));
-      if (r == p.rows.size - 1) {
-        ctx.store(p.first_operands + r + 1, ctx.load_constant(p.counts + row_end));
-      }
-    }
-    if (own.entry - own.row_begin < below && p.rows.limits.pieces_of(row_end - own.row_begin, below) == 1) {
-      const auto step = p.rows.step_of(ctx, r, e);
+    own.row_begin = ctx.load_constant(rows.row_offsets + r);
+    const auto length =
+        static_cast<std::int64_t>(ctx.load_constant(rows.row_offsets + r + 1) - own.row_begin);
+    const auto below = static_cast<std::int64_t>(ctx.load_constant(rows.diagonal_slots + r));
+    own.is_cut = rows.limits.pieces_of(length, below) > 1;
+    if (e - static_cast<std::int64_t>(own.row_begin) < below && !own.is_cut) {
+      const auto step = rows.step_of(ctx, r, e);
       own.pivot = Method == method::lu ? step.pivot : static_cast<Offset>(step.k);
       own.searches_own = step.other.end - step.other.begin <= step.own.end - step.own.begin;
       own.few = own.searches_own ? step.other : step.own;
@@ -103,49 +55,166 @@ struct place_operands_agent {
     return own;
   }
 
-  /// Looks at item begin + rank of the warp. Returns the number of operands of the 32 items. `found`: of the
-  /// items before.
+  /// Returns the `count` entries of a warp, at most, from `first` on.
   template <class Context, class Warp>
-  SPTRSV_DEVICE static int place(Context& ctx, const Warp& warp, const params& p, std::int64_t begin,
-                                 bool is_item, std::int64_t found, lane_steps& own) {
-    const std::int64_t item = begin + warp.rank();
-    int owner = 0;  // the lane with the step of the item: the last one that does not begin behind it
-    for (int distance = 16; distance > 0; distance /= 2) {
-      owner += warp.shuffle(own.before, owner + distance) <= item ? distance : 0;
+  SPTRSV_DEVICE row_step<Index, Offset> open_all(Context& ctx, const Warp& warp, std::int64_t first,
+                                                 std::int64_t count) const {
+    if (first >= rows.entries) {
+      return {};
     }
-    const auto index = static_cast<Offset>(item - warp.shuffle(own.before, owner));
-    const range few{warp.shuffle(own.few.begin, owner), warp.shuffle(own.few.end, owner)};
-    range many{warp.shuffle(own.many.begin, owner), warp.shuffle(own.many.end, owner)};
+    const std::int64_t end = rows.entries - first < count ? rows.entries : first + count;
+    std::int64_t row[1];
+    triangle_kernels::majors_of(ctx, warp, rows.row_offsets, rows.size, first, end, row);
+    const std::int64_t e = first + warp.rank();
+    row_step<Index, Offset> own{};
+    if (e < end) {
+      own = open(ctx, row[0], e);
+    }
+    own.before = simt::exclusive_sum(warp, own.items);
+    return own;
+  }
+
+  /// Returns the number of operands of the step of this lane. `writes`: whether they are written, from `next`
+  /// on.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE std::int64_t find(Context& ctx, const Warp& warp, const row_step<Index, Offset>& own,
+                                  bool writes, std::int64_t next) const {
+    const std::int64_t all = warp.shuffle(own.before + own.items, 31);
+    std::int64_t found = 0;  // operands of the items before
+    std::int64_t begin = 0;  // operands of the warp before those of this step
+    std::int64_t end = 0;    // and with them
+    for (std::int64_t first = 0; first < all; first += 32) {
+      const shared_item item = item_of(ctx, warp, own, first, all);
+      const std::uint32_t operands = warp.ballot(item.is_operand);
+      const auto before = [&](std::int64_t number) {
+        return found + simt::bit_count(operands & bits_below(static_cast<int>(number)));
+      };
+      const std::int64_t own_first = own.before - first;
+      const std::int64_t own_end = own_first + own.items;
+      begin = own_first >= 0 && own_first < 32 ? before(own_first) : begin;
+      end = own_end > 0 && own_end <= 32 ? before(own_end) : end;
+      if (writes) {
+        write(ctx, warp, own, item, warp.shuffle(next - begin, item.owner) + before(warp.rank()));
+      }
+      found += simt::bit_count(operands);
+    }
+    return own.items > 0 ? end - begin : 0;
+  }
+
+ private:
+  /// One of 32 items.
+  struct shared_item {
+    int owner;  ///< the lane with its step
+    bool is_operand;
+    bool is_pivot;
+    Offset in_few;   ///< the entry, if it is not a pivot
+    Offset in_many;  ///< the entry in the same column
+  };
+
+  template <class Context, class Warp>
+  SPTRSV_DEVICE shared_item item_of(Context& ctx, const Warp& warp, const row_step<Index, Offset>& own,
+                                    std::int64_t first, std::int64_t all) const {
+    const std::int64_t number = first + warp.rank();
+    shared_item item{};
+    for (int distance = 16; distance > 0; distance /= 2) {  // the last step that does not begin behind it
+      item.owner += warp.shuffle(own.before, item.owner + distance) <= number ? distance : 0;
+    }
+    const auto index = static_cast<Offset>(number - warp.shuffle(own.before, item.owner));
+    const entry_range<Offset> few{warp.shuffle(own.few.begin, item.owner),
+                                  warp.shuffle(own.few.end, item.owner)};
+    entry_range<Offset> many{warp.shuffle(own.many.begin, item.owner),
+                             warp.shuffle(own.many.end, item.owner)};
     // LU: the pivot is the first item; Cholesky: it is the last one.
-    const bool is_pivot = index == (Method == method::lu ? Offset{0} : few.end - few.begin);
-    const Offset e = few.begin + index - (Method == method::lu ? Offset{1} : Offset{0});
-    const bool is_operand =
-        is_item && (is_pivot || p.rows.search(ctx, many, ctx.load_constant(p.rows.columns + e)));
-    const std::uint32_t operands = warp.ballot(is_operand);
-    const std::int64_t first = own.before - begin;
-    const std::int64_t last = first + own.items;
-    own.begin = first >= 0 && first < 32
-                    ? found + simt::bit_count(operands & bits_below(static_cast<int>(first)))
-                    : own.begin;
-    own.end = last > 0 && last <= 32 ? found + simt::bit_count(operands & bits_below(static_cast<int>(last)))
-                                     : own.end;
-    if (p.to != nullptr) {
-      const std::int64_t to = warp.shuffle(own.next - own.begin, owner) + found +
-                              simt::bit_count(operands & bits_below(warp.rank()));
-      const bool searches_own = warp.shuffle(static_cast<int>(own.searches_own), owner) != 0;
-      const Offset pivot = warp.shuffle(own.pivot, owner);
-      const Offset row_begin = warp.shuffle(own.row_begin, owner);
-      const Offset step = warp.shuffle(own.entry, owner);
-      if (is_operand) {
-        const Offset from = is_pivot ? pivot : searches_own ? e : many.begin;
-        const Offset slot = (is_pivot ? step : searches_own ? many.begin : e) - row_begin;
-        ctx.store(p.to + to, operand<Index, Offset>{Method == method::cholesky && is_pivot
-                                                        ? from
-                                                        : ctx.load_constant(p.rows.sources + from),
-                                                    static_cast<Index>(is_pivot ? -1 - slot : slot)});
+    item.is_pivot = index == (Method == method::lu ? Offset{0} : few.end - few.begin);
+    item.in_few = few.begin + index - (Method == method::lu ? Offset{1} : Offset{0});
+    item.is_operand = number < all && (item.is_pivot ||
+                                       rows.search(ctx, many, ctx.load_constant(rows.columns + item.in_few)));
+    item.in_many = many.begin;
+    return item;
+  }
+
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void write(Context& ctx, const Warp& warp, const row_step<Index, Offset>& own,
+                           const shared_item& item, std::int64_t at) const {
+    const bool searches_own = warp.shuffle(static_cast<int>(own.searches_own), item.owner) != 0;
+    const Offset pivot = warp.shuffle(own.pivot, item.owner);
+    const Offset row_begin = warp.shuffle(own.row_begin, item.owner);
+    const Offset step = warp.shuffle(own.entry, item.owner);
+    if (!item.is_operand || at >= room) {
+      return;
+    }
+    operand<Index, Offset> made;
+    if (item.is_pivot) {
+      made = {Method == method::lu ? ctx.load_constant(rows.sources + pivot) : pivot,
+              static_cast<Index>(-1 - (step - row_begin))};
+    } else {
+      made = {ctx.load_constant(rows.sources + (searches_own ? item.in_few : item.in_many)),
+              static_cast<Index>((searches_own ? item.in_many : item.in_few) - row_begin)};
+    }
+    ctx.store(to + at, made);
+  }
+};
+
+/// The body of a scan over the entries in level order: counts the operands of each entry, finds where they
+/// begin, and writes those that there is room for. The operands of long rows have been counted, and are not
+/// written.
+template <method Method, class Index, class Offset, int WarpEntries>
+struct count_operands {
+  static constexpr int warp_elements = WarpEntries;
+
+  find_operands<Method, Index, Offset> find;
+  std::int64_t* starts;          ///< by entry, and the total; before the scan: the counts in long rows
+  std::int64_t* first_operands;  ///< see elimination
+  operand_totals* totals;        ///< output: operands
+
+  template <class Context, class Warp>
+  SPTRSV_DEVICE row_step<Index, Offset> load(Context& ctx, const Warp& warp, std::int64_t i,
+                                             bool is_present) const {
+    row_step<Index, Offset> own = find.open_all(ctx, warp, i - warp.rank(), warp_elements);
+    own.count = find.find(ctx, warp, own, false, 0);
+    if (is_present && own.is_cut) {
+      own.count = ctx.load(starts + i);
+    }
+    return own;
+  }
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void store(Context& ctx, const Warp& warp, std::int64_t i, bool is_present,
+                           const row_step<Index, Offset>& own, std::int64_t before) const {
+    if (is_present) {
+      ctx.store(starts + i, before);
+      if (own.entry == own.row_begin) {
+        ctx.store(first_operands + own.row, before);
+      }
+      if (i == find.rows.entries - 1) {
+        ctx.store(starts + i + 1, before + own.count);
+        ctx.store(first_operands + find.rows.size, before + own.count);
+        ctx.store(&totals->operands, before + own.count);
       }
     }
-    return simt::bit_count(operands);
+    if (find.room > 0) {
+      static_cast<void>(find.find(ctx, warp, own, true, before));
+    }
+  }
+};
+
+/// Writes the operands of whole rows.
+template <method Method, class Index, class Offset, int WarpEntries>
+struct write_operands_agent {
+  static constexpr int block_threads = 256;
+  static constexpr int block_entries = block_threads / 32 * WarpEntries;
+  struct shared_storage {};
+  struct params {
+    find_operands<Method, Index, Offset> find;
+    const std::int64_t* starts;  ///< by entry
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const std::int64_t first = std::int64_t{ctx.block_rank()} * block_entries + warp.index() * WarpEntries;
+    const auto own = p.find.open_all(ctx, warp, first, WarpEntries);
+    const std::int64_t next = own.items > 0 ? ctx.load_constant(p.starts + own.entry) : 0;
+    static_cast<void>(p.find.find(ctx, warp, own, true, next));
   }
 };
 

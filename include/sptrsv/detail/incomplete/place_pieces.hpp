@@ -71,9 +71,8 @@ struct write_cells {
 
 /// Where the operands and steps of entries begin, after the scan of their counts.
 struct piece_starts {
-  std::int64_t* operands;   ///< by entry, and the total; before the scan: the counts
-  std::int64_t* steps;      ///< by entry, and the total; plus scan_begin
-  std::int64_t scan_begin;  ///< the total of the operands, which the scan goes on from
+  std::int64_t* operands;  ///< by entry, and the total; before the scan: the counts
+  std::int64_t* steps;     ///< the same
 };
 
 /// Counts the steps of the pieces of long rows and their operands, or writes them. A block takes one piece
@@ -91,8 +90,8 @@ struct place_pieces_agent {
     piece_starts starts;
     const row_piece<Index>* pieces;
     const operand_totals* totals;
-    operand<Index, Offset>* operands;  ///< null: they are counted
-    piece_step<Offset>* steps;
+    operand<Index, Offset>* operands;
+    piece_step<Offset>* steps;  ///< null: operands and steps are counted
   };
 
   template <class Context>
@@ -160,7 +159,7 @@ struct place_pieces_agent {
 
   template <class Context, class Warp>
   SPTRSV_DEVICE static void place(Context& ctx, const Warp& warp, const params& p, const share& of) {
-    const bool writes = p.operands != nullptr;
+    const bool writes = p.steps != nullptr;
     const bool has_all_steps = Method == method::cholesky && of.begin <= of.below && of.below < of.end;
     lane_entry own{};
     own.slot = of.begin + warp.rank();
@@ -169,7 +168,7 @@ struct place_pieces_agent {
     own.cells = static_cast<std::uint32_t>(p.cells.begin(own.column));
     own.known = -1;
     std::int64_t next = writes ? ctx.load_constant(p.starts.operands + of.entry) : 0;
-    std::int64_t next_step = writes ? ctx.load_constant(p.starts.steps + of.entry) - p.starts.scan_begin : 0;
+    std::int64_t next_step = writes ? ctx.load_constant(p.starts.steps + of.entry) : 0;
     for (std::int64_t first = of.first_step; first < of.end_step; first += 32) {
       const int count = of.end_step - first < 32 ? static_cast<int>(of.end_step - first) : 32;
       lane_step step{first + (warp.rank() < count ? warp.rank() : 0), 0, 0};
@@ -219,7 +218,7 @@ struct place_pieces_agent {
     for (int i = 0; i < steps_at_once; ++i) {
       const bool is_found = (found[i].columns >> bit[i] & 1u) != 0;
       const std::uint32_t changed = warp.ballot(is_found);
-      if (p.operands != nullptr && is_found) {
+      if (p.steps != nullptr && is_found) {
         const Offset e =
             found[i].first + static_cast<Offset>(simt::bit_count(found[i].columns & bits_below(bit[i])));
         ctx.store(p.operands + next + simt::bit_count(changed & bits_below(warp.rank())),
@@ -295,7 +294,7 @@ struct start_pieces {
     row_piece<Index> piece = ctx.load(pieces + q);
     const auto e = static_cast<std::int64_t>(ctx.load_constant(row_offsets + piece.row)) + piece.slot;
     piece.first_operand = ctx.load_constant(starts.operands + e);
-    piece.first_step = ctx.load_constant(starts.steps + e) - starts.scan_begin;
+    piece.first_step = ctx.load_constant(starts.steps + e);
     ctx.store(pieces + q, piece);
   }
 };
