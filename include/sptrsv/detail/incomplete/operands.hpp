@@ -32,6 +32,29 @@ struct triangle_view {
   }
 };
 
+/// Whether triangles are sound, sorted, and have their levels. Kernels ask for it that are launched before
+/// the host knows.
+struct known_triangles {
+  const triangle_kernels::report* found;  ///< by triangle; null: they are known to be
+  int count;
+
+  template <class Context>
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context& ctx) const {
+    if (found == nullptr) {
+      return true;
+    }
+    bool are_known = ctx.load_constant(&found->searches[0].given_up) == 0;
+    for (int k = 0; k < count; ++k) {
+      are_known = are_known && ctx.load_constant(&found[k].offsets) == INT64_MAX &&
+                  ctx.load_constant(&found[k].index) == INT64_MAX &&
+                  ctx.load_constant(&found[k].duplicate) == INT64_MAX &&
+                  ctx.load_constant(&found[k].diagonal) == INT64_MAX &&
+                  ctx.load_constant(&found[k].unsorted) == 0;
+    }
+    return are_known;
+  }
+};
+
 /// The rows that are written.
 template <class Index, class Offset>
 struct eliminated_rows {
@@ -48,10 +71,12 @@ struct eliminated_rows {
   unsigned char* is_used;  ///< null: it is not wanted
 };
 
-/// The body of a scan over the rows in level order: finds where each row begins.
+/// The body of a scan over the rows in level order: finds where each row begins. Rows of triangles that do
+/// not fulfil the condition have no entries.
 template <class Index, class Offset>
 struct place_eliminated_rows {
   eliminated_rows<Index, Offset> to;
+  known_triangles condition;
   std::int64_t* longest_row;  ///< output: its entries
 
   struct placed {
@@ -63,6 +88,9 @@ struct place_eliminated_rows {
   template <class Context>
   SPTRSV_DEVICE placed load(Context& ctx, std::int64_t r) const {
     const Index row = ctx.load_constant(to.rows + r);
+    if (!condition.hold(ctx)) {
+      return {0, row, Index{0}};
+    }
     const Offset below = to.lower.length(ctx, row);
     const Offset above =
         to.upper.row_offsets != nullptr ? to.upper.length(ctx, to.size - 1 - row) : Offset{0};
@@ -84,13 +112,17 @@ struct place_eliminated_rows {
   }
 };
 
-/// Writes column and source of each entry. Runs once per entry in level order, see for_each_entry().
+/// Writes column and source of each entry. Runs once per entry in level order, see for_each_entry(), and may
+/// run for more entries than there are.
 template <class Index, class Offset>
 struct place_entries {
   eliminated_rows<Index, Offset> to;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
+    if (static_cast<Offset>(e) >= ctx.load_constant(to.row_offsets + to.size)) {
+      return;
+    }
     const Index row = ctx.load_constant(to.rows + r);
     const auto slot = static_cast<Offset>(static_cast<Offset>(e) - ctx.load_constant(to.row_offsets + r));
     const auto below = static_cast<Offset>(ctx.load_constant(to.diagonal_slots + r));
@@ -139,8 +171,7 @@ struct entry_range {
 /// The rows of `elimination` as the search for operands sees them. Entries below the diagonal are steps.
 template <method Method, class Index, class Offset>
 struct searched_rows {
-  std::int64_t size;     ///< rows
-  std::int64_t entries;  ///< of all rows
+  std::int64_t size;  ///< rows
   const Offset* row_offsets;
   const Index* diagonal_slots;
   const Index* columns;  ///< by entry
@@ -159,6 +190,11 @@ struct searched_rows {
     range other;   ///< the part of row k
   };
 
+  /// Returns the number of entries of all rows.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t entries(Context& ctx) const {
+    return static_cast<std::int64_t>(ctx.load_constant(row_offsets + size));
+  }
   /// Returns step `e` of row `r`.
   template <class Context>
   SPTRSV_DEVICE step step_of(Context& ctx, std::int64_t r, std::int64_t e) const {

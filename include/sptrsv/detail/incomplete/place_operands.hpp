@@ -59,10 +59,11 @@ struct find_operands {
   template <class Context, class Warp>
   SPTRSV_DEVICE row_step<Index, Offset> open_all(Context& ctx, const Warp& warp, std::int64_t first,
                                                  std::int64_t count) const {
-    if (first >= rows.entries) {
+    const std::int64_t all = rows.entries(ctx);
+    if (first >= all) {
       return {};
     }
-    const std::int64_t end = rows.entries - first < count ? rows.entries : first + count;
+    const std::int64_t end = all - first < count ? all : first + count;
     std::int64_t row[1];
     triangle_kernels::majors_of(ctx, warp, rows.row_offsets, rows.size, first, end, row);
     const std::int64_t e = first + warp.rank();
@@ -155,9 +156,8 @@ struct find_operands {
   }
 };
 
-/// The body of a scan over the entries in level order: counts the operands of each entry, finds where they
-/// begin, and writes those that there is room for. The operands of long rows have been counted, and are not
-/// written.
+/// The body of a scan over the entries in level order, or more elements: counts the operands of each entry,
+/// finds where they begin, and writes those that there is room for. Those of long rows are not written.
 template <method Method, class Index, class Offset, int WarpEntries>
 struct count_operands {
   static constexpr int warp_elements = WarpEntries;
@@ -166,13 +166,14 @@ struct count_operands {
   std::int64_t* starts;          ///< by entry, and the total; before the scan: the counts in long rows
   std::int64_t* first_operands;  ///< see elimination
   operand_totals* totals;        ///< output: operands
+  bool has_counts;  ///< whether those of long rows have been counted; false: they are taken for 0
 
   template <class Context, class Warp>
   SPTRSV_DEVICE row_step<Index, Offset> load(Context& ctx, const Warp& warp, std::int64_t i,
                                              bool is_present) const {
     row_step<Index, Offset> own = find.open_all(ctx, warp, i - warp.rank(), warp_elements);
     own.count = find.find(ctx, warp, own, false, 0);
-    if (is_present && own.is_cut) {
+    if (is_present && own.is_cut && has_counts) {
       own.count = ctx.load(starts + i);
     }
     return own;
@@ -180,12 +181,13 @@ struct count_operands {
   template <class Context, class Warp>
   SPTRSV_DEVICE void store(Context& ctx, const Warp& warp, std::int64_t i, bool is_present,
                            const row_step<Index, Offset>& own, std::int64_t before) const {
-    if (is_present) {
+    const std::int64_t entries = find.rows.entries(ctx);
+    if (is_present && i < entries) {
       ctx.store(starts + i, before);
       if (own.entry == own.row_begin) {
         ctx.store(first_operands + own.row, before);
       }
-      if (i == find.rows.entries - 1) {
+      if (i == entries - 1) {
         ctx.store(starts + i + 1, before + own.count);
         ctx.store(first_operands + find.rows.size, before + own.count);
         ctx.store(&totals->operands, before + own.count);
