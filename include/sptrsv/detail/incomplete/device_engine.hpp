@@ -78,10 +78,7 @@ class engine {
         factors_(make_buffer<word>(checked_product(a.entries, flag::words), on, memory_)),
         reciprocals_(make_buffer<word>(Method == method::cholesky ? checked_product(a.size, flag::words) : 0,
                                        on, memory_)),
-        state_(make_buffer<factor_state>(1, on, memory_)),
         plan_(make_plan(on)) {
-    const factor_state start{0, {all_finite, all_finite}, {0, 0}};
-    on.upload(state_.data(), &start, sizeof(start));
     if (longest_whole_row() > plan_.shared_slots) {
       long_rows_ = make_buffer<Scalar>(rows_.entries, on, resource);
     }
@@ -119,7 +116,7 @@ class engine {
                                                       factors_.data(),
                                                       reciprocals_.data(),
                                                       long_rows_.data(),
-                                                      state_.data(),
+                                                      rows_.state.data(),
                                                       rule};
     if (rows_.has_pieces()) {
       on.template launch<of_pieces>(plan_.blocks, {params, limits, rows_.pieces.data(), rows_.steps.data()},
@@ -139,7 +136,7 @@ class engine {
     if (rows_.size == 0) {
       return {};
     }
-    const factor_state state = download_value(state_.data(), on);
+    const factor_state state = download_value(rows_.state.data(), on);
     const auto half = (state.tickets / plan_.draws + 1) % 2;
     return {reported_index(state.first_breakdown[half]), state.boosted_pivots[half]};
   }
@@ -151,8 +148,7 @@ class engine {
     info.longest_row = rows_.totals.longest_row;
     info.operands = rows_.totals.operands;
     info.lanes_per_row = plan_.lanes;
-    info.bytes =
-        rows_.bytes() + factors_.bytes() + reciprocals_.bytes() + state_.bytes() + long_rows_.bytes();
+    info.bytes = rows_.bytes() + factors_.bytes() + reciprocals_.bytes() + long_rows_.bytes();
   }
 
  private:
@@ -272,7 +268,6 @@ class engine {
   elimination<Index, Offset> rows_;
   buffer<word> factors_;      ///< by entry of the stored matrix
   buffer<word> reciprocals_;  ///< of the pivots, by solve index; empty for LU
-  buffer<factor_state> state_;
   launch_plan plan_;
   buffer<Scalar> long_rows_;  ///< values of A by entry in level order; empty if all rows are in shared memory
 };

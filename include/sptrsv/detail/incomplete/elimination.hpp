@@ -106,6 +106,7 @@ class elimination_analysis {
     made_.row_offsets = make_buffer<Offset>(a_.size + 1, on_, memory_.kept);
     made_.diagonal_slots = make_buffer<Index>(a_.size, on_, memory_.kept);
     made_.sources = make_buffer<Offset>(most_entries, on_, memory_.kept);
+    made_.state = make_buffer<factor_state>(1, on_, memory_.kept);
     solve_index_of_row_ = make_buffer<Index>(a_.size, on_, arena_);
     columns_ = make_buffer<Index>(most_entries, on_, arena_);
     if (Method == method::cholesky) {
@@ -122,7 +123,8 @@ class elimination_analysis {
                                             made_.sources.data(),
                                             columns_.data(),
                                             solve_index_of_row_.data(),
-                                            made_.is_used.data()};
+                                            made_.is_used.data(),
+                                            made_.state.data()};
     scan(on_, a_.size, place_eliminated_rows<Index, Offset>{to, condition, &totals_->longest_row}, memory_);
     triangle_kernels::for_each_entry(on_, made_.row_offsets.data(), a_.size, most_entries,
                                      place_entries<Index, Offset>{to});

@@ -32,11 +32,12 @@ struct elimination {
   operand_totals totals{};
   buffer<row_piece<Index>> pieces;   ///< in level order, and an end; empty if no row is long
   buffer<piece_step<Offset>> steps;  ///< of the pieces of long rows
+  buffer<factor_state> state;        ///< of the factorisations, before the first one
 
   [[nodiscard]] bool has_pieces() const { return totals.long_rows > 0; }
   [[nodiscard]] std::size_t bytes() const {
     return rows.bytes() + row_offsets.bytes() + diagonal_slots.bytes() + sources.bytes() + is_used.bytes() +
-           first_operands.bytes() + operands.bytes() + pieces.bytes() + steps.bytes();
+           first_operands.bytes() + operands.bytes() + pieces.bytes() + steps.bytes() + state.bytes();
   }
 };
 

@@ -9,6 +9,7 @@
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/incomplete/method.hpp"
 #include "sptrsv/detail/incomplete/row_pieces.hpp"
+#include "sptrsv/detail/sync/tickets.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
@@ -30,6 +31,15 @@ struct triangle_view {
   SPTRSV_DEVICE Offset length(Context& ctx, std::int64_t row) const {
     return begin(ctx, row + 1) - begin(ctx, row);
   }
+};
+
+/// What consecutive factorisations share, in device memory. Pairs are indexed by the number of the
+/// factorisation mod 2.
+struct factor_state {
+  alignas(128) unsigned long long tickets = 0;  ///< drawn so far
+  /// Smallest breakdown (see there); all_finite: none.
+  alignas(128) std::int64_t first_breakdown[2] = {all_finite, all_finite};
+  std::int64_t boosted_pivots[2] = {0, 0};  ///< pivots that were replaced
 };
 
 /// Whether triangles are sound, sorted, and have their levels. Kernels ask for it that are launched before
@@ -69,9 +79,11 @@ struct eliminated_rows {
   Index* columns;  ///< by entry
   Index* solve_index_of_row;
   unsigned char* is_used;  ///< null: it is not wanted
+  factor_state* state;
 };
 
-/// The body of a scan over the rows in level order: finds where each row begins. Rows of triangles that do
+/// The body of a scan over the rows in level order: finds where each row begins, and initialises the state of
+/// the factorisations. Rows of triangles that do
 /// not fulfil the condition have no entries.
 template <class Index, class Offset>
 struct place_eliminated_rows {
@@ -102,6 +114,9 @@ struct place_eliminated_rows {
     ctx.store(to.row_offsets + r, static_cast<Offset>(before));
     if (r == to.size - 1) {
       ctx.store(to.row_offsets + to.size, static_cast<Offset>(before + own.count));
+    }
+    if (r == 0) {
+      ctx.store(to.state, factor_state{});
     }
     ctx.store(to.diagonal_slots + r, own.below);
     ctx.store(to.solve_index_of_row + own.row, static_cast<Index>(r));

@@ -12,14 +12,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
-/// What consecutive factorisations share, in device memory. Pairs are indexed by the number of the
-/// factorisation mod 2.
-struct factor_state {
-  alignas(128) unsigned long long tickets;       ///< drawn so far
-  alignas(128) std::int64_t first_breakdown[2];  ///< smallest breakdown (see there); all_finite: none
-  std::int64_t boosted_pivots[2];                ///< pivots that were replaced
-};
-
 /// Parameters of the kernel.
 template <class Scalar, class Index, class Offset>
 struct factor_params {
