@@ -50,7 +50,7 @@ class elimination_analysis {
             totals_ = reinterpret_cast<operand_totals*>(found->more);
             place_rows(t[0], t[triangles - 1], levels, a_.size, a_.entries,
                        known_triangles{found, static_cast<int>(triangles)});
-            search_->start(few_operands_of_entry * a_.entries);
+            search_->start();
           }
         });
     if (a_.size == 0) {
@@ -95,7 +95,6 @@ class elimination_analysis {
   // Limits of matrices whose rows are written before the host has waited.
   static constexpr std::int64_t most_rows_ahead = std::int64_t{1} << 16;
   static constexpr std::int64_t most_entries_ahead = std::int64_t{1} << 18;
-  static constexpr std::int64_t few_operands_of_entry = 4;
 
   /// Enqueues the sort of the rows by level, and writes them and their entries. `most_levels`,
   /// `most_entries`: at least their numbers.

@@ -56,7 +56,7 @@ class operand_search {
 
   /// Enqueues the search in whole rows. If there are few operands, it writes them, so that nobody waits for
   /// their number. `most_operands`: at least their number.
-  void start(std::int64_t most_operands) {
+  void start(std::int64_t most_operands = INT64_MAX) {
     starts_ = make_buffer<std::int64_t>(most_entries_ + 1, on_, memory_.scratch);
     const std::int64_t room = std::min(most_operands, few_operands_of_entry * most_entries_);
     if (room <= few_operands) {
@@ -107,7 +107,7 @@ class operand_search {
  private:
   using agent_of_pieces = place_pieces_agent<Method, Index, Offset>;
   static constexpr std::int64_t few_operands = std::int64_t{1} << 18;
-  static constexpr std::int64_t few_operands_of_entry = 4;
+  static constexpr std::int64_t few_operands_of_entry = Method == method::lu ? 2 : 1;
 
   void count_in_whole_rows(bool has_counts) {
     with_warp_entries([&](auto entries) {
