@@ -168,4 +168,16 @@ TEST(IncompleteFactors, OfLongRowsAreRight) {
   }
 }
 
+/// Long rows of a matrix so sparse that their operands are searched, and not looked up in cells.
+TEST(IncompleteFactors, OfFewLongRowsAreRight) {
+  const pattern p =
+      patterns::where("few_long_rows", 2600, [](auto i, auto j) { return i % 100 == 99 && j % 100 == 99; });
+  for (std::uint64_t seed = 0; seed < 2; ++seed) {
+    emulated<double> s;
+    s.where.device().settings = hostile_settings(seed, static_cast<std::uint32_t>(seed));
+    s.check<method::lu, cut_incomplete>(p, seed == 0, content::general);
+    s.check<method::cholesky, cut_incomplete>(p, seed == 1, content::general);
+  }
+}
+
 }  // namespace sptrsv::testing

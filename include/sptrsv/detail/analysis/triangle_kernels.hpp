@@ -32,6 +32,7 @@ struct report {
   std::int64_t partial_rows = 0;  ///< of long rows, see split_long_rows(), if they are counted
   std::int64_t split_rows = 0;    ///< rows that have them
   level_search searches[2];       ///< for levels, see build_with_levels()
+  std::int64_t more[6] = {};      ///< of the caller of build_with_levels(), in the first report
 };
 
 /// Tells from the lengths of the rows of a triangle whether a caller may use it without splitting any row.

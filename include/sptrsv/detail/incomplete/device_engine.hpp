@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/incomplete/elimination.hpp"
@@ -72,14 +73,12 @@ class engine {
 
  public:
   engine(const pattern_view<Index, Offset>& a, const Executor& on, memory_resource& resource)
-      : rows_(analyze_elimination<Method>(a, limits, on, resource)),
-        factors_(make_buffer<word>(checked_product(a.entries, flag::words), on, resource)),
+      : memory_(bytes_of_small(a), resource, on.stream()),
+        rows_(elimination_analysis<Method, Index, Offset, Executor>(a, limits, on, memory_, resource).run()),
+        factors_(make_buffer<word>(checked_product(a.entries, flag::words), on, memory_)),
         reciprocals_(make_buffer<word>(Method == method::cholesky ? checked_product(a.size, flag::words) : 0,
-                                       on, resource)),
-        state_(make_buffer<factor_state>(1, on, resource)),
+                                       on, memory_)),
         plan_(make_plan(on)) {
-    const factor_state start{0, {all_finite, all_finite}, {0, 0}};
-    on.upload(state_.data(), &start, sizeof(start));
     if (longest_whole_row() > plan_.shared_slots) {
       long_rows_ = make_buffer<Scalar>(rows_.entries, on, resource);
     }
@@ -117,7 +116,7 @@ class engine {
                                                       factors_.data(),
                                                       reciprocals_.data(),
                                                       long_rows_.data(),
-                                                      state_.data(),
+                                                      rows_.state.data(),
                                                       rule};
     if (rows_.has_pieces()) {
       on.template launch<of_pieces>(plan_.blocks, {params, limits, rows_.pieces.data(), rows_.steps.data()},
@@ -137,7 +136,7 @@ class engine {
     if (rows_.size == 0) {
       return {};
     }
-    const factor_state state = download_value(state_.data(), on);
+    const factor_state state = download_value(rows_.state.data(), on);
     const auto half = (state.tickets / plan_.draws + 1) % 2;
     return {reported_index(state.first_breakdown[half]), state.boosted_pivots[half]};
   }
@@ -149,8 +148,7 @@ class engine {
     info.longest_row = rows_.totals.longest_row;
     info.operands = rows_.totals.operands;
     info.lanes_per_row = plan_.lanes;
-    info.bytes =
-        rows_.bytes() + factors_.bytes() + reciprocals_.bytes() + state_.bytes() + long_rows_.bytes();
+    info.bytes = rows_.bytes() + factors_.bytes() + reciprocals_.bytes() + long_rows_.bytes();
   }
 
  private:
@@ -249,10 +247,27 @@ class engine {
     return static_cast<std::size_t>(Kernel::block_rows * slots * bytes_of_slot);
   }
 
+  /// Returns the size of the arrays of a small matrix that are in one piece of memory: all but operands and
+  /// pieces. 0 for a matrix so large that allocations cost little beside the work.
+  [[nodiscard]] static std::size_t bytes_of_small(const pattern_view<Index, Offset>& a) {
+    constexpr std::size_t arrays = 9;
+    constexpr std::size_t padding = 256;  // of an array, at most
+    constexpr std::size_t most_bytes = std::size_t{16} << 20;
+    constexpr std::size_t row_bytes =
+        2 * sizeof(Index) + sizeof(Offset) + sizeof(std::int64_t) + sizeof(Scalar);
+    constexpr std::size_t entry_bytes = sizeof(Offset) + sizeof(unsigned char) + sizeof(Scalar);
+    if (!Executor::has_arenas || at(a.size) > most_bytes || at(a.entries) > most_bytes) {
+      return 0;
+    }
+    const std::size_t bytes =
+        at(a.size + 1) * row_bytes + at(a.entries) * entry_bytes + sizeof(factor_state) + arrays * padding;
+    return bytes <= most_bytes ? bytes : 0;
+  }
+
+  scratch_arena memory_;  ///< of the arrays of a small matrix
   elimination<Index, Offset> rows_;
   buffer<word> factors_;      ///< by entry of the stored matrix
   buffer<word> reciprocals_;  ///< of the pivots, by solve index; empty for LU
-  buffer<factor_state> state_;
   launch_plan plan_;
   buffer<Scalar> long_rows_;  ///< values of A by entry in level order; empty if all rows are in shared memory
 };

@@ -2,164 +2,152 @@
 // The analysis of an incomplete factorisation on the device: the rows in level order, and their operands.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <optional>
 #include <utility>
 
-#include "sptrsv/detail/analysis/triangle_builder.hpp"
-#include "sptrsv/detail/incomplete/place_pieces.hpp"
+#include "sptrsv/detail/incomplete/operand_search.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
-#include "sptrsv/detail/simt/scratch_arena.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
-/// The rows and their operands, in device memory. A row holds the entries that the method uses: those below
-/// the diagonal with ascending columns, the diagonal, and for LU those above it, with ascending columns. The
-/// slot of an entry is its rank in this order.
-template <class Index, class Offset>
-struct elimination {
-  std::int64_t size = 0;
-  std::int64_t levels = 0;
-  std::int64_t entries = 0;             ///< of all rows
-  buffer<Index> rows;                   ///< by solve index: the row
-  buffer<Offset> row_offsets;           ///< by solve index, size + 1
-  buffer<Index> diagonal_slots;         ///< by solve index: the number of entries below the diagonal
-  buffer<Offset> sources;               ///< by entry: its index in the stored matrix
-  buffer<unsigned char> is_used;        ///< cholesky, by entry of the stored matrix: whether a row holds it
-  buffer<std::int64_t> first_operands;  ///< by solve index, size + 1
-  buffer<operand<Index, Offset>> operands;
-  operand_totals totals{};
-  buffer<row_piece<Index>> pieces;   ///< in level order, and an end; empty if no row is long
-  buffer<piece_step<Offset>> steps;  ///< of the pieces of long rows
-
-  [[nodiscard]] bool has_pieces() const { return totals.long_rows > 0; }
-  [[nodiscard]] std::size_t bytes() const {
-    return rows.bytes() + row_offsets.bytes() + diagonal_slots.bytes() + sources.bytes() + is_used.bytes() +
-           first_operands.bytes() + operands.bytes() + pieces.bytes() + steps.bytes();
-  }
-};
-
-/// Finds the operands of the rows, and cuts long rows into pieces. Synchronises. `columns`: by entry;
-/// `totals`: the longest row, and zeros; `longest_row`: at least the entries of the longest row.
+/// Analyses a pattern. The rows of a small matrix are written, and their operands are searched, before the
+/// host knows what the checks and the search for levels have found: it waits once. If one of them has failed,
+/// or if rows are to be cut, that work is repeated.
 template <method Method, class Index, class Offset, class Executor>
-void add_operands(elimination<Index, Offset>& made, const Index* columns, const Index* solve_index_of_row,
-                  const buffer<operand_totals>& totals, const piece_limits& limits, std::int64_t longest_row,
-                  const Executor& on, const analysis_memory& memory) {
-  using agent = place_pieces_agent<Method, Index, Offset>;
-  const bool may_cut = longest_row > limits.whole;
-  const std::int64_t of_steps = made.entries + 1;  // where the counts of steps begin
-  const std::int64_t all = may_cut ? 2 * of_steps : of_steps;
-  const auto counts = make_buffer<std::int64_t>(all, on, memory.scratch);
-  on.fill_bytes(counts.data() + made.entries, 0, at(all - made.entries) * sizeof(std::int64_t));
-  made.first_operands = make_buffer<std::int64_t>(made.size + 1, on, memory.kept);
-  place_operands<Method, Index, Offset> place{
-      {made.row_offsets.data(), made.diagonal_slots.data(), columns, solve_index_of_row},
-      limits,
-      made.size,
-      made.sources.data(),
-      counts.data(),
-      nullptr,
-      made.first_operands.data()};
-  piece_starts starts{counts.data(), counts.data() + of_steps, 0};
-  const auto run = [&](bool cuts) {
-    triangle_kernels::for_each_entry(on, made.row_offsets.data(), made.size, made.entries, place);
-    if (cuts) {
-      on.template launch<agent>(on.template resident_blocks<agent>(),
-                                {place, made.entries, starts, made.steps.data()});
+class elimination_analysis {
+  using triangle = device_triangle<Index, Offset>;
+  using search = operand_search<Method, Index, Offset, Executor>;
+  static constexpr std::size_t triangles = Method == method::lu ? 2 : 1;
+  static_assert(sizeof(operand_totals) == sizeof(triangle_kernels::report::more), "they are counted there");
+
+ public:
+  /// `kept`: for what is returned; `resource`: for the rest.
+  elimination_analysis(const pattern_view<Index, Offset>& a, const piece_limits& limits, const Executor& on,
+                       memory_resource& kept, memory_resource& resource)
+      : a_(a),
+        limits_(limits),
+        on_(on),
+        arena_(arena_bytes<Executor>(a.size, 2 * a.entries, sizeof(Offset)), resource, on.stream()),
+        words_(arena_),
+        memory_(kept, arena_, &words_) {}
+
+  /// Returns the rows. Synchronises. Throws for the first offending row as `analyze` does, for LU for both
+  /// triangles.
+  elimination<Index, Offset> run() {
+    std::array<triangle_form, triangles> forms;
+    for (std::size_t k = 0; k < triangles; ++k) {
+      forms[k] = triangle_form(system_options{k == 0 ? uplo::lower : uplo::upper}, a_.by_columns);
     }
-  };
-  if (may_cut) {
-    made.pieces = make_buffer<row_piece<Index>>(made.size + made.entries / limits.piece + 1, on, memory.kept);
-    scan(on, made.size,
-         cut_rows<Index, Offset>{made.size, made.row_offsets.data(), made.diagonal_slots.data(), limits,
-                                 made.pieces.data(), totals.data()},
-         memory);
+    made_.size = a_.size;
+    auto built = build_with_levels<1>(
+        a_, forms, {}, {}, false, on_, memory_.all_scratch(),
+        [&](const auto& t, const row_levels<Index>& levels, triangle_kernels::report* found) {
+          if (a_.size < most_rows_ahead && a_.entries <= most_entries_ahead) {
+            totals_ = reinterpret_cast<operand_totals*>(found->more);
+            place_rows(t[0], t[triangles - 1], levels, a_.size, a_.entries,
+                       known_triangles{found, static_cast<int>(triangles)});
+            search_->start();
+          }
+        });
+    if (a_.size == 0) {
+      return std::move(made_);
+    }
+    const triangle& lower = built[0].triangle;
+    const triangle& upper = built[triangles - 1].triangle;
+    std::optional<row_levels<Index>>& levels = built[0].levels;
+    made_.entries = lower.entries() + a_.size + (Method == method::lu ? upper.entries() : 0);
+    const bool may_cut =
+        lower.longest_row + 1 + (Method == method::lu ? upper.longest_row : 0) > limits_.whole;
+    const bool is_sorted = lower.rows_are_stored_runs && upper.rows_are_stored_runs;
+    const bool is_placed = search_.has_value() && is_sorted && levels && !levels->is_from_host;
+    operand_totals totals{};
+    std::memcpy(&totals, built[0].found.more, sizeof(totals));
+    const bool is_found = is_placed && !may_cut;
+    if (!is_found) {
+      own_totals_ = make_zeros<operand_totals>(1, on_, arena_);
+      totals_ = own_totals_.data();
+    }
+    if (!is_placed) {
+      if (!levels) {
+        levels = levels_of_rows(lower, on_, memory_);
+      }
+      place_rows(lower, upper, *levels, levels->count, made_.entries, known_triangles{nullptr, 0});
+    }
+    made_.levels = levels->count;
+    const std::int64_t most_operands = lower.entries() * (1 + upper.longest_row);
+    built = {};
+    if (may_cut) {
+      search_.emplace(made_, rows(), made_.entries, totals_, on_, memory_);
+      search_->start_with_pieces();
+    } else if (!is_placed) {
+      search_->start(most_operands);
+    }
+    search_->finish(is_found ? totals : search_->read_totals());
+    made_.sources.shrink(at(made_.entries));
+    return std::move(made_);
   }
-  run(may_cut);
-  scan(on, all, sum_counts{{counts.data(), counts.data()}, made.entries, totals.data()}, memory);
-  made.totals = download_value(totals.data(), on);
-  // Not null without operands: null stands for counting.
-  made.operands =
-      make_buffer<operand<Index, Offset>>(std::max<std::int64_t>(made.totals.operands, 1), on, memory.kept);
-  place.to = made.operands.data();
-  if (made.totals.long_rows == 0) {
-    made.pieces = {};
-    run(false);
-    return;
-  }
-  starts.scan_begin = made.totals.operands;
-  made.steps =
-      make_buffer<piece_step<Offset>>(made.totals.operands_and_steps - starts.scan_begin, on, memory.kept);
-  run(true);
-  simt::for_each(on, made.totals.pieces + 1,
-                 start_pieces<Index, Offset>{made.row_offsets.data(), starts, made.pieces.data()});
-}
 
-/// Analyses the pattern. Synchronises. Throws for the first offending row as `analyze` does, for LU for both
-/// triangles.
-template <method Method, class Index, class Offset, class Executor>
-elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>& a,
-                                               const piece_limits& limits, const Executor& on,
-                                               memory_resource& resource) {
-  constexpr std::size_t triangles = Method == method::lu ? 2 : 1;
-  scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
-  simt::scan_words words(arena);
-  const analysis_memory memory(resource, arena, &words);
-  std::array<triangle_form, triangles> forms;
-  for (std::size_t k = 0; k < triangles; ++k) {
-    forms[k] = triangle_form(system_options{k == 0 ? uplo::lower : uplo::upper}, a.by_columns);
-  }
-  auto built = build_with_levels<1>(a, forms, {}, {}, false, on, memory.all_scratch());
-  elimination<Index, Offset> made;
-  made.size = a.size;
-  if (a.size == 0) {
-    return made;
-  }
-  const device_triangle<Index, Offset>& lower = built[0].triangle;
-  device_triangle<Index, Offset> none;
-  const device_triangle<Index, Offset>& upper = triangles > 1 ? built[triangles - 1].triangle : none;
-  auto& levels = built[0].levels;
-  if (!levels) {
-    levels = levels_of_rows(lower, on, memory);
-  }
-  made.levels = levels->count;
-  made.rows = make_buffer<Index>(a.size, on, resource);
-  static_cast<void>(sort_by_level(*levels, made.rows, on, memory));
-  made.entries = lower.entries() + a.size + upper.entries();
+ private:
+  // Limits of matrices whose rows are written before the host has waited.
+  static constexpr std::int64_t most_rows_ahead = std::int64_t{1} << 16;
+  static constexpr std::int64_t most_entries_ahead = std::int64_t{1} << 18;
 
-  // 1. The rows in level order.
-  made.row_offsets = make_buffer<Offset>(a.size + 1, on, resource);
-  made.diagonal_slots = make_buffer<Index>(a.size, on, resource);
-  made.sources = make_buffer<Offset>(made.entries, on, resource);
-  const auto solve_index_of_row = make_buffer<Index>(a.size, on, arena);
-  const auto columns = make_buffer<Index>(made.entries, on, arena);
-  if (Method == method::cholesky) {
-    made.is_used = make_zeros<unsigned char>(a.entries, on, resource);
+  /// Enqueues the sort of the rows by level, and writes them and their entries. `most_levels`,
+  /// `most_entries`: at least their numbers.
+  void place_rows(const triangle& lower, const triangle& upper, const row_levels<Index>& levels,
+                  std::int64_t most_levels, std::int64_t most_entries, const known_triangles& condition) {
+    made_.rows = make_buffer<Index>(a_.size, on_, memory_.kept);
+    static_cast<void>(sort_by_level(levels, most_levels, made_.rows, on_, memory_));
+    made_.row_offsets = make_buffer<Offset>(a_.size + 1, on_, memory_.kept);
+    made_.diagonal_slots = make_buffer<Index>(a_.size, on_, memory_.kept);
+    made_.sources = make_buffer<Offset>(most_entries, on_, memory_.kept);
+    made_.state = make_buffer<factor_state>(1, on_, memory_.kept);
+    solve_index_of_row_ = make_buffer<Index>(a_.size, on_, arena_);
+    columns_ = make_buffer<Index>(most_entries, on_, arena_);
+    if (Method == method::cholesky) {
+      made_.is_used = make_zeros<unsigned char>(a_.entries, on_, memory_.kept);
+    }
+    using view = triangle_view<Index, Offset>;
+    const eliminated_rows<Index, Offset> to{a_.size,
+                                            view::of(lower),
+                                            lower.diagonal_sources.data(),
+                                            Method == method::lu ? view::of(upper) : view{},
+                                            made_.rows.data(),
+                                            made_.row_offsets.data(),
+                                            made_.diagonal_slots.data(),
+                                            made_.sources.data(),
+                                            columns_.data(),
+                                            solve_index_of_row_.data(),
+                                            made_.is_used.data(),
+                                            made_.state.data()};
+    scan(on_, a_.size, place_eliminated_rows<Index, Offset>{to, condition, &totals_->longest_row}, memory_);
+    triangle_kernels::for_each_entry(on_, made_.row_offsets.data(), a_.size, most_entries,
+                                     place_entries<Index, Offset>{to});
+    search_.emplace(made_, rows(), most_entries, totals_, on_, memory_);
   }
-  const eliminated_rows<Index, Offset> to{a.size,
-                                          triangle_view<Index, Offset>::of(lower),
-                                          lower.diagonal_sources.data(),
-                                          triangle_view<Index, Offset>::of(upper),
-                                          made.rows.data(),
-                                          made.row_offsets.data(),
-                                          made.diagonal_slots.data(),
-                                          made.sources.data(),
-                                          columns.data(),
-                                          solve_index_of_row.data(),
-                                          made.is_used.data()};
-  const auto totals = make_zeros<operand_totals>(1, on, arena);
-  scan(on, a.size, place_eliminated_rows<Index, Offset>{to, &totals.data()->longest_row}, memory);
-  triangle_kernels::for_each_entry(on, made.row_offsets.data(), a.size, made.entries,
-                                   place_entries<Index, Offset>{to});
-  const std::int64_t longest_row = lower.longest_row + 1 + upper.longest_row;
-  built = {};
 
-  // 2. The operands of their steps.
-  add_operands<Method>(made, columns.data(), solve_index_of_row.data(), totals, limits, longest_row, on,
-                       memory);
-  return made;
-}
+  [[nodiscard]] searched_rows<Method, Index, Offset> rows() const {
+    return {a_.size,         made_.row_offsets.data(), made_.diagonal_slots.data(),
+            columns_.data(), made_.sources.data(),     solve_index_of_row_.data(),
+            limits_};
+  }
+
+  const pattern_view<Index, Offset> a_;
+  const piece_limits limits_;
+  const Executor& on_;
+  scratch_arena arena_;
+  simt::scan_words words_;
+  const analysis_memory memory_;
+  elimination<Index, Offset> made_;
+  buffer<Index> solve_index_of_row_;
+  buffer<Index> columns_;  ///< by entry
+  buffer<operand_totals> own_totals_;
+  operand_totals* totals_ = nullptr;  ///< in a report, or own ones
+  std::optional<search> search_;
+};
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

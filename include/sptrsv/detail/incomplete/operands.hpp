@@ -9,6 +9,7 @@
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/incomplete/method.hpp"
 #include "sptrsv/detail/incomplete/row_pieces.hpp"
+#include "sptrsv/detail/sync/tickets.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
@@ -32,6 +33,38 @@ struct triangle_view {
   }
 };
 
+/// What consecutive factorisations share, in device memory. Pairs are indexed by the number of the
+/// factorisation mod 2.
+struct factor_state {
+  alignas(128) unsigned long long tickets = 0;  ///< drawn so far
+  /// Smallest breakdown (see there); all_finite: none.
+  alignas(128) std::int64_t first_breakdown[2] = {all_finite, all_finite};
+  std::int64_t boosted_pivots[2] = {0, 0};  ///< pivots that were replaced
+};
+
+/// Whether triangles are sound, sorted, and have their levels. Kernels ask for it that are launched before
+/// the host knows.
+struct known_triangles {
+  const triangle_kernels::report* found;  ///< by triangle; null: they are known to be
+  int count;
+
+  template <class Context>
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context& ctx) const {
+    if (found == nullptr) {
+      return true;
+    }
+    bool are_known = ctx.load_constant(&found->searches[0].given_up) == 0;
+    for (int k = 0; k < count; ++k) {
+      are_known = are_known && ctx.load_constant(&found[k].offsets) == INT64_MAX &&
+                  ctx.load_constant(&found[k].index) == INT64_MAX &&
+                  ctx.load_constant(&found[k].duplicate) == INT64_MAX &&
+                  ctx.load_constant(&found[k].diagonal) == INT64_MAX &&
+                  ctx.load_constant(&found[k].unsorted) == 0;
+    }
+    return are_known;
+  }
+};
+
 /// The rows that are written.
 template <class Index, class Offset>
 struct eliminated_rows {
@@ -46,12 +79,16 @@ struct eliminated_rows {
   Index* columns;  ///< by entry
   Index* solve_index_of_row;
   unsigned char* is_used;  ///< null: it is not wanted
+  factor_state* state;
 };
 
-/// The body of a scan over the rows in level order: finds where each row begins.
+/// The body of a scan over the rows in level order: finds where each row begins, and initialises the state of
+/// the factorisations. Rows of triangles that do
+/// not fulfil the condition have no entries.
 template <class Index, class Offset>
 struct place_eliminated_rows {
   eliminated_rows<Index, Offset> to;
+  known_triangles condition;
   std::int64_t* longest_row;  ///< output: its entries
 
   struct placed {
@@ -63,6 +100,9 @@ struct place_eliminated_rows {
   template <class Context>
   SPTRSV_DEVICE placed load(Context& ctx, std::int64_t r) const {
     const Index row = ctx.load_constant(to.rows + r);
+    if (!condition.hold(ctx)) {
+      return {0, row, Index{0}};
+    }
     const Offset below = to.lower.length(ctx, row);
     const Offset above =
         to.upper.row_offsets != nullptr ? to.upper.length(ctx, to.size - 1 - row) : Offset{0};
@@ -75,6 +115,9 @@ struct place_eliminated_rows {
     if (r == to.size - 1) {
       ctx.store(to.row_offsets + to.size, static_cast<Offset>(before + own.count));
     }
+    if (r == 0) {
+      ctx.store(to.state, factor_state{});
+    }
     ctx.store(to.diagonal_slots + r, own.below);
     ctx.store(to.solve_index_of_row + own.row, static_cast<Index>(r));
   }
@@ -84,13 +127,17 @@ struct place_eliminated_rows {
   }
 };
 
-/// Writes column and source of each entry. Runs once per entry in level order, see for_each_entry().
+/// Writes column and source of each entry. Runs once per entry in level order, see for_each_entry(), and may
+/// run for more entries than there are.
 template <class Index, class Offset>
 struct place_entries {
   eliminated_rows<Index, Offset> to;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
+    if (static_cast<Offset>(e) >= ctx.load_constant(to.row_offsets + to.size)) {
+      return;
+    }
     const Index row = ctx.load_constant(to.rows + r);
     const auto slot = static_cast<Offset>(static_cast<Offset>(e) - ctx.load_constant(to.row_offsets + r));
     const auto below = static_cast<Offset>(ctx.load_constant(to.diagonal_slots + r));
@@ -129,77 +176,54 @@ struct operand {
   Index slot;     ///< slot of entry (i, j) in row i; of a pivot: -1 - the slot of entry (i, k)
 };
 
-/// Finds the operands of the steps; entries below the diagonal are steps.
-/// The rows are the ones of `elimination`.
+/// A part of a row, whose entries have ascending columns.
+template <class Offset>
+struct entry_range {
+  Offset begin;
+  Offset end;
+};
+
+/// The rows of `elimination` as the search for operands sees them. Entries below the diagonal are steps.
 template <method Method, class Index, class Offset>
-struct find_operands {
+struct searched_rows {
+  std::int64_t size;  ///< rows
   const Offset* row_offsets;
   const Index* diagonal_slots;
   const Index* columns;  ///< by entry
+  const Offset* sources;
   const Index* solve_index_of_row;
+  piece_limits limits;
 
-  /// A sorted part of a row.
-  struct range {
-    Offset begin;
-    Offset end;
-    Offset row_begin;  ///< of the row that it is a part of
-  };
+  using range = entry_range<Offset>;
 
   /// The elimination of entry (r, k): row r subtracts a multiple of row k (lu), or computes l_rk from row k
   /// (cholesky). The entries in the columns that both parts share are its operands.
   struct step {
-    Index slot;    ///< of entry (r, k) in row r
     Index k;       ///< solve index of row k
     Offset pivot;  ///< the entry of the pivot of row k
     range own;     ///< the part of row r
     range other;   ///< the part of row k
   };
 
+  /// Returns the number of entries of all rows.
   template <class Context>
-  SPTRSV_DEVICE bool is_step(Context& ctx, std::int64_t r, std::int64_t e) const {
-    return static_cast<Offset>(e) - ctx.load_constant(row_offsets + r) <
-           static_cast<Offset>(ctx.load_constant(diagonal_slots + r));
+  SPTRSV_DEVICE std::int64_t entries(Context& ctx) const {
+    return static_cast<std::int64_t>(ctx.load_constant(row_offsets + size));
   }
   /// Returns step `e` of row `r`.
   template <class Context>
   SPTRSV_DEVICE step step_of(Context& ctx, std::int64_t r, std::int64_t e) const {
-    const Offset begin = ctx.load_constant(row_offsets + r);
     const auto own_entry = static_cast<Offset>(e);
     const Index k = ctx.load_constant(solve_index_of_row + ctx.load_constant(columns + e));
     const Offset row_k = ctx.load_constant(row_offsets + k);
     const Offset pivot = row_k + static_cast<Offset>(ctx.load_constant(diagonal_slots + k));
-    const auto slot = static_cast<Index>(own_entry - begin);
     if constexpr (Method == method::lu) {
-      return {slot,
-              k,
+      return {k,
               pivot,
-              {static_cast<Offset>(own_entry + 1), ctx.load_constant(row_offsets + r + 1), begin},
-              {static_cast<Offset>(pivot + 1), ctx.load_constant(row_offsets + k + 1), row_k}};
+              {static_cast<Offset>(own_entry + 1), ctx.load_constant(row_offsets + r + 1)},
+              {static_cast<Offset>(pivot + 1), ctx.load_constant(row_offsets + k + 1)}};
     } else {
-      return {slot, k, pivot, {begin, own_entry, begin}, {row_k, pivot, row_k}};
-    }
-  }
-  /// Calls `found(slot, entry)` for the operands of a step, in their order. `entry` is the index of the
-  /// operand in level order, and of a reciprocal the solve index of its row. Each entry of the shorter part
-  /// is searched in the longer one.
-  template <class Context, class Found>
-  SPTRSV_DEVICE void visit(Context& ctx, const step& of, const Found& found) const {
-    const auto pivot_slot = static_cast<Index>(-1 - of.slot);
-    if constexpr (Method == method::lu) {
-      found(pivot_slot, of.pivot);
-    }
-    const bool searches_own = of.other.end - of.other.begin <= of.own.end - of.own.begin;
-    const range& few = searches_own ? of.other : of.own;
-    range many = searches_own ? of.own : of.other;
-    for (Offset e = few.begin; e < few.end; ++e) {
-      const Index column = ctx.load_constant(columns + e);
-      if (search(ctx, many, column)) {
-        const Offset in_own = searches_own ? many.begin : e;
-        found(static_cast<Index>(in_own - of.own.row_begin), searches_own ? e : many.begin);
-      }
-    }
-    if constexpr (Method != method::lu) {
-      found(pivot_slot, static_cast<Offset>(of.k));
+      return {k, pivot, {ctx.load_constant(row_offsets + r), own_entry}, {row_k, pivot}};
     }
   }
   /// Cuts the entries before `column` off the range. Returns whether its first entry is in that column.
@@ -211,47 +235,7 @@ struct find_operands {
   }
 };
 
-/// Counts the operands of each step, or writes them, and where those of each row begin. Runs once per entry
-/// in level order, see for_each_entry(). Entries of long rows are left to place_pieces_agent.
-template <method Method, class Index, class Offset>
-struct place_operands {
-  find_operands<Method, Index, Offset> steps;
-  piece_limits limits;
-  std::int64_t size;      ///< rows
-  const Offset* sources;  ///< by entry
-  std::int64_t*
-      operand_offsets;           ///< by entry: the counts; if operands are written: their scan, and the total
-  operand<Index, Offset>* to;    ///< null: operands are counted
-  std::int64_t* first_operands;  ///< see elimination
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
-    const Offset begin = ctx.load_constant(steps.row_offsets + r);
-    const Offset end = ctx.load_constant(steps.row_offsets + r + 1);
-    std::int64_t next = to != nullptr ? ctx.load_constant(operand_offsets + e) : 0;
-    if (to != nullptr && e == static_cast<std::int64_t>(begin)) {
-      ctx.store(first_operands + r, next);
-      if (r == size - 1) {
-        ctx.store(first_operands + size, ctx.load_constant(operand_offsets + end));
-      }
-    }
-    if (limits.pieces_of(end - begin, ctx.load_constant(steps.diagonal_slots + r)) > 1) {
-      return;
-    }
-    if (steps.is_step(ctx, r, e)) {
-      steps.visit(ctx, steps.step_of(ctx, r, e), [&](Index slot, Offset entry) {
-        if (to != nullptr) {
-          const bool is_reciprocal = Method == method::cholesky && slot < 0;
-          ctx.store(to + next,
-                    operand<Index, Offset>{is_reciprocal ? entry : ctx.load_constant(sources + entry), slot});
-        }
-        ++next;
-      });
-    }
-    if (to == nullptr) {
-      ctx.store(operand_offsets + e, next);
-    }
-  }
-};
+/// Returns a mask of the bits before bit `end`.
+SPTRSV_DEVICE std::uint32_t bits_below(int end) { return end < 32 ? (1u << end) - 1u : ~0u; }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

@@ -12,14 +12,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
-/// What consecutive factorisations share, in device memory. Pairs are indexed by the number of the
-/// factorisation mod 2.
-struct factor_state {
-  alignas(128) unsigned long long tickets;       ///< drawn so far
-  alignas(128) std::int64_t first_breakdown[2];  ///< smallest breakdown (see there); all_finite: none
-  std::int64_t boosted_pivots[2];                ///< pivots that were replaced
-};
-
 /// Parameters of the kernel.
 template <class Scalar, class Index, class Offset>
 struct factor_params {
@@ -48,9 +40,6 @@ struct factor_params {
   factor_state* state;
   pivot_rule<Scalar> rule;
 };
-
-/// Returns a mask of the bits before bit `end`.
-SPTRSV_DEVICE std::uint32_t bits_below(int end) { return end < 32 ? (1u << end) - 1u : ~0u; }
 
 /// Returns how many of the next operands a batch of a whole warp takes. `pivots`: those of the next 32, one
 /// bit for each; `left`: operands of the row from here on. A batch ends with a step, except in one that has

@@ -56,7 +56,7 @@ struct operand_totals {
   std::int64_t long_rows;      ///< rows that are cut
   std::int64_t pieces;         ///< of all rows, if rows are cut
   std::int64_t operands;
-  std::int64_t operands_and_steps;  ///< steps of pieces
+  std::int64_t steps;  ///< of pieces
 };
 
 /// The body of a scan over the rows in level order: cuts them into pieces.
@@ -67,7 +67,7 @@ struct cut_rows {
   const Index* diagonal_slots;
   piece_limits limits;
   row_piece<Index>* pieces;  ///< output; one more than there are, without operands and steps
-  operand_totals* totals;    ///< output: longest_whole, long_rows, pieces
+  operand_totals* totals;    ///< output: longest_row, longest_whole, long_rows, pieces
 
   struct row {
     std::int64_t count;  ///< pieces
@@ -96,14 +96,15 @@ struct cut_rows {
   template <class Context, class Warp>
   SPTRSV_DEVICE void finish(Context& ctx, const Warp& warp, const row& own) const {
     simt::raise_largest(ctx, warp, own.count > 1 ? 0 : own.length, &totals->longest_whole);
+    simt::raise_largest(ctx, warp, own.length, &totals->longest_row);
   }
 };
 
-/// The body of the scan over the operands of all entries, then 0, then the steps of all entries, then 0.
-struct sum_counts {
+/// The body of the scan over the steps of all entries, and then 0.
+struct sum_steps {
   simt::sum_before<std::int64_t> sums;
   std::int64_t entries;
-  operand_totals* totals;  ///< output: operands, operands_and_steps
+  operand_totals* totals;  ///< output: steps
 
   template <class Context>
   SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t i) const {
@@ -114,10 +115,7 @@ struct sum_counts {
                            std::int64_t before) const {
     sums.store(ctx, i, own, before);
     if (i == entries) {
-      ctx.store(&totals->operands, before);
-    }
-    if (i == 2 * entries + 1) {
-      ctx.store(&totals->operands_and_steps, before);
+      ctx.store(&totals->steps, before);
     }
   }
 };

@@ -123,6 +123,7 @@ template <class Index, class Offset>
 struct triangle_with_levels {
   device_triangle<Index, Offset> triangle;
   std::optional<row_levels<Index>> levels;
+  triangle_kernels::report found{};  ///< if the host waited once
 };
 
 /// Initialises the arrays of the triangle and of the searches.
@@ -140,6 +141,12 @@ struct start_rows_and_levels {
   }
 };
 
+/// See build_with_levels().
+struct no_more_work {
+  template <class... Found>
+  void operator()(const Found&...) const {}
+};
+
 /// Entries of a stored matrix, at most, for which the host waits once for a triangle and its levels: the
 /// arrays of the entries then have room for all entries of the stored matrix.
 inline constexpr std::int64_t entries_of_one_wait = std::int64_t{1} << 20;
@@ -148,11 +155,17 @@ inline constexpr std::int64_t entries_of_one_wait = std::int64_t{1} << 20;
 /// systems, it also finds the levels of those whose rows are `wanted`, see levels_of_rows(): one wait for the
 /// device serves all. The first `Searched` triangles are searched. `limits`: of the rows whose partial rows
 /// are counted. Synchronises.
-template <std::size_t Searched, std::size_t N, class Index, class Offset, class Executor>
+///
+/// For a small matrix `enqueue_more` is called before the wait, with the triangles, the levels of the first
+/// one and the reports of all, which are on the device. It may enqueue work that the reports decide on, and
+/// that counts in report::more.
+template <std::size_t Searched, std::size_t N, class Index, class Offset, class Executor,
+          class EnqueueMore = no_more_work>
 std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
     const pattern_view<Index, Offset>& a, const std::array<triangle_form, N>& forms,
     const triangle_kernels::split_limits& limits, const triangle_kernels::whole_rows& wanted,
-    bool counts_blocks, const Executor& on, const analysis_memory& memory) {
+    bool counts_blocks, const Executor& on, const analysis_memory& memory,
+    const EnqueueMore& enqueue_more = {}) {
   const triangle_builder<N, Index, Offset, Executor> builder(a, forms, limits, on, memory);
   std::array<triangle_with_levels<Index, Offset>, N> made;
   const bool is_transposed = std::any_of(forms.begin(), forms.end(), [](auto& f) { return f.transposed; });
@@ -184,6 +197,7 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
   builder.measure_rows(t);
   builder.write_ascending_entries(t, rooms, {builder.report_on_device(0)});
   levels.launch(searches);
+  enqueue_more(t, levels.of(0), builder.report_on_device(0));
   const auto found = builder.read_reports();
   std::array<const device_triangle<Index, Offset>*, Searched> searched{};
   std::array<const level_search*, Searched> results{};
@@ -203,6 +217,7 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
   auto of_rows = levels.finish(searched, results);
   for (std::size_t k = 0; k < N; ++k) {
     made[k].triangle = std::move(t[k]);
+    made[k].found = found[k];
     if (k < Searched) {
       made[k].levels = std::move(of_rows[k]);
     }
@@ -229,15 +244,16 @@ device_levels<Index> make_levels(std::int64_t size, std::int64_t count, bool wit
 }
 
 /// Writes the rows in level order to `rows`. Returns their levels, which are in scratch memory.
+/// `most_levels`: at least the number of levels.
 template <class Index, class Executor>
-buffer<Index> sort_by_level(const row_levels<Index>& levels, const buffer<Index>& rows, const Executor& on,
-                            const analysis_memory& memory) {
+buffer<Index> sort_by_level(const row_levels<Index>& levels, std::int64_t most_levels,
+                            const buffer<Index>& rows, const Executor& on, const analysis_memory& memory) {
   const auto size = static_cast<std::int64_t>(rows.size());
   auto sorted_levels = make_buffer<Index>(size, on, memory.scratch);
   using key = std::make_unsigned_t<Index>;
   on.sort_pairs(reinterpret_cast<const key*>(levels.of_row.data()),
                 reinterpret_cast<key*>(sorted_levels.data()), levels.numbers.data(), rows.data(), size,
-                bits_for(static_cast<std::uint64_t>(levels.count) + 1), memory.scratch);
+                bits_for(static_cast<std::uint64_t>(most_levels) + 1), memory.scratch);
   return sorted_levels;
 }
 
@@ -250,7 +266,7 @@ device_levels<Index> order_by_level(const row_levels<Index>& levels, const Execu
   if (size == 0) {
     return result;
   }
-  finish_levels(result, sort_by_level(levels, result.rows, on, memory), level_from_one{}, on);
+  finish_levels(result, sort_by_level(levels, levels.count, result.rows, on, memory), level_from_one{}, on);
   return result;
 }
 

@@ -28,6 +28,7 @@ struct row_levels {
   buffer<Index> numbers;   ///< 0, 1, 2, ...: the rows before they are sorted
   /// Number of levels if the rows of each 32 consecutive ones did not need each other; 0 if it is not wanted.
   std::int64_t count_of_blocks = 0;
+  bool is_from_host = false;  ///< whether the search on the device was given up
 
   /// Frees the arrays; the counts stay.
   void free_rows() {
@@ -124,6 +125,9 @@ class level_searches {
   start_levels<Index> start(std::size_t k, level_search* searches) const {
     return {of_[k].levels.of_row.data(), of_[k].of_blocks.data(), of_[k].levels.numbers.data(), searches};
   }
+
+  /// Returns the arrays of the levels of triangle k.
+  [[nodiscard]] const row_levels<Index>& of(std::size_t k) const { return of_[k].levels; }
 
   /// What is searched: the triangle, its two searches in device memory, and when they are given up.
   struct search {
@@ -223,6 +227,7 @@ class level_searches {
       }
     }
     row_levels<Index> take_levels(const Executor& on) {
+      levels.is_from_host = is_given_up;
       if (is_given_up) {
         on.upload(levels.of_row.data(), on_host.get(), levels.of_row.bytes());
       }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -13,7 +14,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::simt {
 
-/// What a tile of 256 elements has published, in one word, so that no fence is needed: whether it is the sum
+/// What a tile of elements has published, in one word, so that no fence is needed: whether it is the sum
 /// of the tile or of all elements up to its end, the number of the scan, and the sum.
 struct tile_sum {
   static constexpr int number_bits = 8;
@@ -33,6 +34,16 @@ struct tile_sum {
   [[nodiscard]] SPTRSV_DEVICE bool is_total() const { return (word & 1u) != 0; }
 };
 
+/// Elements of a scan that a warp has, see scan_agent.
+template <class Body, class = void>
+inline constexpr int elements_of_warp = 32;
+template <class Body>
+inline constexpr int elements_of_warp<Body, std::void_t<decltype(Body::warp_elements)>> = Body::warp_elements;
+template <class Body, class = void>
+inline constexpr bool uses_warps = false;
+template <class Body>
+inline constexpr bool uses_warps<Body, std::void_t<decltype(Body::warp_elements)>> = true;
+
 /// One thread for each element. Per block:
 ///
 ///   1. Draw a ticket, which is the number of the tile: a block waits for blocks that have started.
@@ -51,10 +62,17 @@ struct tile_sum {
 ///   void finish(Context&, const Warp&, const Item&) const;
 ///       Optional. All lanes of the warp call it together at the end; the item of a lane without an element
 ///       is Item{}.
+///
+/// A body with the constant `warp_elements`, at most 32, uses the lanes of a warp together. So many lanes of
+/// a warp, the first ones, have elements, and all lanes call its two functions:
+///
+///   Item load(Context&, const Warp&, std::int64_t i, bool is_present) const;
+///   void store(Context&, const Warp&, std::int64_t i, bool is_present, Item, std::int64_t before) const;
 template <class Body>
 struct scan_agent {
   static constexpr int block_threads = 256;
   static constexpr int warps = block_threads / 32;
+  static constexpr int tile_elements = warps * elements_of_warp<Body>;
   struct shared_storage {
     std::uint64_t ticket;
     std::int64_t sums[warps];
@@ -77,12 +95,10 @@ struct scan_agent {
     }
     ctx.barrier();
     const auto tile = static_cast<std::int64_t>(shared.ticket - p.first_ticket);
-    const std::int64_t i = tile * block_threads + ctx.thread_rank();
-    const bool is_present = i < p.count;
-    decltype(p.body.load(ctx, i)) item{};
-    if (is_present) {
-      item = p.body.load(ctx, i);
-    }
+    constexpr int elements = elements_of_warp<Body>;
+    const std::int64_t i = tile * tile_elements + warp.index() * elements + warp.rank();
+    const bool is_present = warp.rank() < elements && i < p.count;
+    auto item = load(ctx, warp, p.body, i, is_present);
     std::int64_t before = exclusive_sum(warp, static_cast<std::int64_t>(item.count));
     if (warp.rank() == 31) {
       shared.sums[warp.index()] = before + item.count;
@@ -96,13 +112,31 @@ struct scan_agent {
     publish(ctx, p, tile, own, false);
     const std::int64_t of_earlier_tiles = look_back(ctx, warp, shared, p, tile);
     publish(ctx, p, tile, of_earlier_tiles + own, true);
-    if (is_present) {
-      p.body.store(ctx, i, item, of_earlier_tiles + before);
+    if constexpr (uses_warps<Body>) {
+      p.body.store(ctx, warp, i, is_present, item, of_earlier_tiles + before);
+    } else {
+      if (is_present) {
+        p.body.store(ctx, i, item, of_earlier_tiles + before);
+      }
+      finish(ctx, warp, p.body, item, 0);
     }
-    finish(ctx, warp, p.body, item, 0);
   }
 
  private:
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static auto load(Context& ctx, const Warp& warp, const Body& body, std::int64_t i,
+                                 bool is_present) {
+    if constexpr (uses_warps<Body>) {
+      return body.load(ctx, warp, i, is_present);
+    } else {
+      decltype(body.load(ctx, i)) item{};
+      if (is_present) {
+        item = body.load(ctx, i);
+      }
+      return item;
+    }
+  }
+
   template <class Context>
   SPTRSV_DEVICE static void publish(Context& ctx, const params& p, std::int64_t tile, std::int64_t sum,
                                     bool is_total) {
@@ -193,7 +227,7 @@ class scan_words {
     if (count == 0) {
       return;
     }
-    const std::uint32_t tiles = block_count(count, agent::block_threads);
+    const std::uint32_t tiles = block_count(count, agent::tile_elements);
     constexpr std::uint32_t last_number = (1u << tile_sum::number_bits) - 1;
     if (words_.size() < std::size_t{tiles} + 1 || number_ == last_number) {
       constexpr std::int64_t least_words = 512;
