@@ -103,7 +103,8 @@ class paper_engine {
     return p;
   }
 
-  /// Enqueues the agent for one right-hand side or that for several ones, with the system and `more`.
+  /// Enqueues the agent for one right-hand side or that for several ones, with the system and `more`. Callers
+  /// name agents by aliases: g++ does not parse what nvcc makes of agent<1>.
   template <class OneRhs, class SeveralRhs, class Buffers, class... More>
   void launch_solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Buffers& buffers,
                     const Executor& on, const More&... more) const {

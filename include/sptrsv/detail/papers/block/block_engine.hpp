@@ -198,6 +198,8 @@ class engine<policy::basic_block<Cut, Tuning>, Scalar, Index, Offset, Executor>
   using block_policy = policy::basic_block<Cut, Tuning>;
   template <int Columns>
   using agent = block::agent<Tuning, Scalar, Index, Offset, Columns>;
+  using for_one = agent<1>;
+  using for_several = agent<Tuning::rhs_per_sweep>;
 
  public:
   struct workspace : double_buffer_storage<Scalar> {
@@ -235,7 +237,7 @@ class engine<policy::basic_block<Cut, Tuning>, Scalar, Index, Offset, Executor>
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
-    this->template launch_solve<agent<1>, agent<Tuning::rhs_per_sweep>>(
+    this->template launch_solve<for_one, for_several>(
         alpha, b, x, scratch.buffers(), on, scratch.sums.data(), plan_.steps.data(),
         plan_.step_of_task.data(), static_cast<std::int64_t>(plan_.steps.size()) - 1, plan_.numbers.data(),
         plan_.warps.first.data(), plan_.gates.data(), plan_.level_offsets.data(), scratch.finished.data());

@@ -181,6 +181,8 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
   using base = paper_engine<Scalar, Index, Offset, Executor, counted_storage<Scalar, Index>>;
   template <int Columns>
   using agent = sync_free_column::agent<Tuning, Scalar, Index, Offset, Columns>;
+  using for_one = agent<1>;
+  using for_several = agent<Tuning::rhs_per_sweep>;
 
  public:
   engine(const policy::basic_sync_free_column<Tuning>&, const pattern_view<Index, Offset>& a,
@@ -197,8 +199,8 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    this->template launch_solve<agent<1>, agent<Tuning::rhs_per_sweep>>(
-        alpha, b, x, scratch.unknowns(), on, in_degrees_.total.data(), in_degrees_.inside.data());
+    this->template launch_solve<for_one, for_several>(alpha, b, x, scratch.unknowns(), on,
+                                                      in_degrees_.total.data(), in_degrees_.inside.data());
   }
 
   void describe(solver_info& info, const Executor& on) const {

@@ -19,6 +19,8 @@ class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Execu
   using base = paper_engine<Scalar, Index, Offset, Executor>;
   template <int Columns>
   using agent = row_wise::task_agent<Tuning, Scalar, Index, Offset, Columns, row_wise::fused_rows>;
+  using for_one = agent<1>;
+  using for_several = agent<Tuning::rhs_per_sweep>;
 
  public:
   engine(const policy::basic_sync_free_fused<Tuning>& policy, const pattern_view<Index, Offset>& a,
@@ -35,8 +37,8 @@ class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Execu
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    this->template launch_solve<agent<1>, agent<Tuning::rhs_per_sweep>>(alpha, b, x, scratch.buffers(), on,
-                                                                        tasks_.count, tasks_.first.data());
+    this->template launch_solve<for_one, for_several>(alpha, b, x, scratch.buffers(), on, tasks_.count,
+                                                      tasks_.first.data());
   }
 
   void describe(solver_info& info, const Executor& on) const {

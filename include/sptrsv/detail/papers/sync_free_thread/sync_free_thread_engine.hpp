@@ -59,6 +59,8 @@ class engine<policy::basic_sync_free_thread<Tuning>, Scalar, Index, Offset, Exec
   using base = paper_engine<Scalar, Index, Offset, Executor>;
   template <int Columns>
   using agent = sync_free_thread::agent<Tuning, Scalar, Index, Offset, Columns>;
+  using for_one = agent<1>;
+  using for_several = agent<Tuning::rhs_per_sweep>;
 
  public:
   engine(const policy::basic_sync_free_thread<Tuning>& policy, const pattern_view<Index, Offset>& a,
@@ -70,8 +72,7 @@ class engine<policy::basic_sync_free_thread<Tuning>, Scalar, Index, Offset, Exec
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    this->template launch_solve<agent<1>, agent<Tuning::rhs_per_sweep>>(alpha, b, x, scratch.buffers(), on,
-                                                                        waits_first_);
+    this->template launch_solve<for_one, for_several>(alpha, b, x, scratch.buffers(), on, waits_first_);
   }
 
   void describe(solver_info& info, const Executor& on) const {

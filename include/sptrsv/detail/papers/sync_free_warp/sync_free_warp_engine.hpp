@@ -214,9 +214,13 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   using base = paper_engine<Scalar, Index, Offset, Executor>;
   template <int Columns>
   using agent = sync_free_warp::agent<Tuning, Scalar, Index, Offset, Columns>;
+  using for_one = agent<1>;
+  using for_several = agent<Tuning::rhs_per_sweep>;
   template <int Columns>
   using shared_agent =
       row_wise::task_agent<Tuning, Scalar, Index, Offset, Columns, sync_free_warp::shared_rows>;
+  using shared_for_one = shared_agent<1>;
+  using shared_for_several = shared_agent<Tuning::rhs_per_sweep>;
 
  public:
   engine(const policy::basic_sync_free_warp<Tuning>& policy, const pattern_view<Index, Offset>& a,
@@ -240,10 +244,10 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
     if (shares_) {
-      this->template launch_solve<shared_agent<1>, shared_agent<Tuning::rhs_per_sweep>>(
-          alpha, b, x, scratch.buffers(), on, tasks_.count, tasks_.first.data());
+      this->template launch_solve<shared_for_one, shared_for_several>(alpha, b, x, scratch.buffers(), on,
+                                                                      tasks_.count, tasks_.first.data());
     } else {
-      this->template launch_solve<agent<1>, agent<Tuning::rhs_per_sweep>>(alpha, b, x, scratch.buffers(), on);
+      this->template launch_solve<for_one, for_several>(alpha, b, x, scratch.buffers(), on);
     }
   }
 
