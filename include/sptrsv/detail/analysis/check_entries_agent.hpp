@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::triangle_kernels {

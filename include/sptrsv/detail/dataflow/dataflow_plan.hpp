@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "sptrsv/detail/dataflow/hybrid/hybrid_path.hpp"
+#include "sptrsv/detail/dataflow/hybrid.hpp"
 #include "sptrsv/detail/dataflow/partitioned/partitioned_path.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_path.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_path.hpp"

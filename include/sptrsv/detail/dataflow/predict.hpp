@@ -14,7 +14,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/host_team.hpp"
 #include "sptrsv/detail/dataflow/draft.hpp"
-#include "sptrsv/detail/dataflow/hybrid/hybrid_choice.hpp"
+#include "sptrsv/detail/dataflow/hybrid.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 

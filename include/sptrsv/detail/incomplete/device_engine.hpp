@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/incomplete/elimination.hpp"
 #include "sptrsv/detail/incomplete/incomplete_agent.hpp"

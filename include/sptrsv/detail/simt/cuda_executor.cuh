@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "sptrsv/detail/simt/cuda_check.cuh"
-#include "sptrsv/detail/simt/cuda_graph.cuh"
 #include "sptrsv/detail/simt/cuda_kernel.cuh"
 #include "sptrsv/detail/simt/simt_executor.hpp"
 #include "sptrsv/host/executor.hpp"

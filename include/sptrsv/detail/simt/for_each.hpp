@@ -8,7 +8,7 @@
 #include <string>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/simt_executor.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::simt {

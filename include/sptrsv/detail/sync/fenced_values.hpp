@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {

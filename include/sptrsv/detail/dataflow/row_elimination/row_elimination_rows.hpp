@@ -15,7 +15,6 @@
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 

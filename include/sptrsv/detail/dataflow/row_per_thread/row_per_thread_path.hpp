@@ -9,9 +9,8 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
-#include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/diagonal_agent.hpp"

@@ -19,7 +19,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/single_block/consumer.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_shape.hpp"
 

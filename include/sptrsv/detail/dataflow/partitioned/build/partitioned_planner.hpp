@@ -20,7 +20,7 @@
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_pack.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
-#include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shared_memory.hpp"
+#include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {

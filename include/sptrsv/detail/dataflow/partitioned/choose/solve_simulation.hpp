@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 

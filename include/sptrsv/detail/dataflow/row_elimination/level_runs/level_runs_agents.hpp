@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_rows.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs {
 

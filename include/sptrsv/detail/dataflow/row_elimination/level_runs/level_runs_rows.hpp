@@ -22,7 +22,7 @@
 #include <type_traits>
 
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_rows.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs {
