@@ -35,9 +35,7 @@ void for_each_triangle_entry(const pattern_view<Index, Offset>& a, const triangl
 template <class Index, class Offset>
 void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form& form) {
   validate_storage_on_host(a, a.size);
-  std::vector<Index> seen_by(at(a.size),
-                             // By minor index: the last major index with an entry there.
-                             Index{-1});
+  std::vector<Index> seen_by(at(a.size), Index{-1});  // by minor index: its last major index
   std::vector<char> has_diagonal(at(a.size), form.unit ? 1 : 0);
   for_each_triangle_entry(a, form, [&](Index substitution_index, Index column, Offset e) {
     if (substitution_index == column && form.unit) {
@@ -165,9 +163,8 @@ struct host_levels {
 /// Writes the levels of the rows [first, end), which start at `first_level`; rows before `first` have smaller
 /// levels. Returns one more than the largest level. Linear time. The arrays are of any types with operator[].
 ///
-/// @tparam OfBlocks whether a row may have the level of a row of the same 32 rows that it needs: then the
-/// levels
-///   are those that would be left if these rows did not need each other.
+/// `OfBlocks`: whether a row may have the level of a row of the same 32 rows that it needs: then the levels
+/// are those that would be left if these rows did not need each other.
 template <bool OfBlocks = false, class Offsets, class Columns, class Index, class Levels>
 Index find_levels(const Offsets& row_offsets, const Columns& columns, std::size_t first, std::size_t end,
                   Index first_level, Levels& level_of_row) {

@@ -190,19 +190,12 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   n.sources = make_buffer<Offset>(t.entries() + added, on, memory.kept);
   n.diagonal_sources = make_buffer<Offset>(t.diagonal_sources.size() == 0 ? 0 : n.size, on, memory.kept);
   made.substitution_indices = make_buffer<Index>(n.size, on, memory.kept);
-  split_kernels::make_rows<Index, Offset> rows{};
-  rows.size = t.size;
-  rows.limits = limits;
-  rows.old_offsets = t.row_offsets.data();
-  rows.old_substitution_indices = substitution_indices.data();
-  rows.old_pivots = t.diagonal_sources.data();
-  rows.parts_before = parts_before.data();
-  rows.offsets = n.row_offsets.data();
-  rows.substitution_indices = made.substitution_indices.data();
-  rows.pivots = n.diagonal_sources.data();
-  rows.columns = n.columns.data();
-  rows.sources = n.sources.data();
-  scan(on, t.size, rows, memory);
+  scan(on, t.size,
+       split_kernels::make_rows<Index, Offset>{
+           t.size, limits, t.row_offsets.data(), substitution_indices.data(), t.diagonal_sources.data(),
+           parts_before.data(), n.row_offsets.data(), made.substitution_indices.data(),
+           n.diagonal_sources.data(), n.columns.data(), n.sources.data()},
+       memory);
   triangle_kernels::for_each_entry(
       on, t.row_offsets.data(), t.size, t.entries(),
       split_kernels::move_entries<Index, Offset>{

@@ -119,6 +119,13 @@ SPTRSV_HOST_DEVICE cplx<Real> conjugate(cplx<Real> v) {
   return {v.re, -v.im};
 }
 
+/// Returns a value of the stored matrix, which does not change during the launch, as the system has it.
+template <class Context, class Scalar>
+SPTRSV_DEVICE Scalar load_value(Context& ctx, const Scalar* stored, bool conjugated) {
+  const Scalar value = ctx.load_constant(stored);
+  return conjugated ? conjugate(value) : value;
+}
+
 /// Returns whether the value is neither infinite nor NaN. It tests the exponent bits, so the result is right
 /// under any floating-point option of the compiler.
 SPTRSV_HOST_DEVICE bool is_finite(float v) {

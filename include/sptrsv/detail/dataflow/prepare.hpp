@@ -144,11 +144,10 @@ struct prepared_system {
   std::int64_t entries = 0;      ///< before rows were split; without the pivots
   std::int64_t longest_row = 0;  ///< entries of the longest row before rows were split; without its pivot
   bool has_partial_rows = false;
-  triangle_kernels::split_limits limits{};  ///< with which rows were split
-  split_triangle<Index, Offset> split;      ///< the rows that are solved
-  device_triangle<Index, Offset>
-      before_split;                         ///< empty if no row was split, or if it is not needed any more
-  std::optional<row_levels<Index>> levels;  ///< of the rows that are solved; empty: they are not known
+  triangle_kernels::split_limits limits{};      ///< with which rows were split
+  split_triangle<Index, Offset> split;          ///< the rows that are solved
+  device_triangle<Index, Offset> before_split;  ///< empty if no row was split, or if it is not needed
+  std::optional<row_levels<Index>> levels;      ///< of the rows that are solved; empty: they are not known
 
   [[nodiscard]] const device_triangle<Index, Offset>& rows() const { return split.triangle; }
   /// Returns the triangle without partial rows.

@@ -130,16 +130,12 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   moved.columns = buffer<Index>(count, memory.kept, stream);
   const bool moves_sources = s.has_sources && t.sources.size() > 0;
   moved.sources = buffer<Offset>(moves_sources ? count : 0, memory.kept, stream);
-  move_entries<Index, Offset> body{};
-  body.old = {t.row_offsets.data(), s.rows, moved.row_offsets.data()};
-  body.old_size = t.size;
-  body.columns = t.columns.data();
-  body.sources = moves_sources ? t.sources.data() : nullptr;
-  body.solve_index_of_row = s.solve_index_of_row;
-  body.first_solve_index = s.first_solve_index;
-  body.new_columns = moved.columns.data();
-  body.new_sources = moved.sources.data();
-  triangle_kernels::for_each_entry(on, moved.row_offsets.data(), s.size, moved.entries(), body);
+  const old_entry<Index, Offset> old{t.row_offsets.data(), s.rows, moved.row_offsets.data()};
+  triangle_kernels::for_each_entry(
+      on, moved.row_offsets.data(), s.size, moved.entries(),
+      move_entries<Index, Offset>{old, t.size, t.columns.data(), moves_sources ? t.sources.data() : nullptr,
+                                  s.solve_index_of_row, s.first_solve_index, moved.columns.data(),
+                                  moved.sources.data()});
   return moved;
 }
 

@@ -66,8 +66,7 @@
 //
 // Graphs:
 //   void end_loop(std::uint64_t loop);   // `loop`, if not 0: the condition of the loop of CUDA graphs that
-//   the
-//                                        // kernel is part of, which ends then. One thread calls it.
+//                                        // the kernel is part of, which ends then. One thread calls it.
 //
 // Several devices:
 //   auto system_scope();                 // load_relaxed, load_acquire, store_relaxed, load_relaxed_words,

@@ -19,9 +19,8 @@ struct choose_rows_agent {
   struct params {
     valued_triangle<Scalar, Index, Offset> triangle;
     real_t<Scalar> max_growth;
-    Offset longest_row;  ///< entries of a row that is rewritten, at most
-    const Offset*
-        slots;  ///< rows + 1: where the columns of each row are listed; there is room for the longest row
+    Offset longest_row;   ///< entries of a row that is rewritten, at most
+    const Offset* slots;  ///< rows + 1: where the columns of a row are listed, with room for the longest row
     Index* columns;
     Offset* lengths;            ///< by row
     std::uint32_t* eliminated;  ///< by row: one bit for each row of the row block whose entries it eliminates

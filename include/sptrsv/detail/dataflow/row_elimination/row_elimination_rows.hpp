@@ -38,22 +38,17 @@ struct valued_triangle {
   template <class Context>
   SPTRSV_DEVICE Scalar entry(Context& ctx, std::int64_t row, Offset e) const {
     if (sources != nullptr) {
-      return value(ctx, ctx.load_constant(sources + e));
+      return load_value(ctx, stored + ctx.load_constant(sources + e), conjugated);
     }
     const stored_run<Offset> run{ctx.load_constant(diagonal_sources + row), reversed};
-    return value(ctx, run.source(static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) - e)));
+    const auto number = static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) - e);
+    return load_value(ctx, stored + run.source(number), conjugated);
   }
   template <class Context>
   SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t row) const {
-    return diagonal_sources == nullptr ? pivot_divisor<Scalar>::one()
-                                       : value(ctx, ctx.load_constant(diagonal_sources + row));
-  }
-
- private:
-  template <class Context>
-  SPTRSV_DEVICE Scalar value(Context& ctx, Offset source) const {
-    const Scalar v = ctx.load_constant(stored + source);
-    return conjugated ? conjugate(v) : v;
+    return diagonal_sources == nullptr
+               ? pivot_divisor<Scalar>::one()
+               : load_value(ctx, stored + ctx.load_constant(diagonal_sources + row), conjugated);
   }
 };
 

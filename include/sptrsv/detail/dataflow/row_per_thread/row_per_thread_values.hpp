@@ -17,8 +17,7 @@ struct gather_run_values {
   const Offset* offsets;
   const entry_shift* shifts;
   const Offset* diagonals;
-  const Index*
-      substitution_indices;  ///< by solve index, -1 for partial rows; null: there are no partial rows
+  const Index* substitution_indices;  ///< by solve index, -1: partial row; null: there are none
   const Scalar* stored;
   Stored* values;
   Stored* pivots;  ///< null if the diagonal is unit
@@ -43,7 +42,8 @@ struct gather_run_values {
         value[i] = shift[i] == minus_one ? Scalar{} - pivot_divisor<Scalar>::one() : Scalar{};
         if (shift[i] > minus_one) {
           const std::int64_t from_end = (end - slot + slice_rows - 1) / slice_rows - i;
-          value[i] = load(ctx, run.source(static_cast<Offset>(from_end - shift[i])));
+          value[i] =
+              load_value(ctx, stored + run.source(static_cast<Offset>(from_end - shift[i])), conjugated);
         }
       }
       SPTRSV_UNROLL
@@ -57,15 +57,9 @@ struct gather_run_values {
       const bool is_partial =
           substitution_indices != nullptr && ctx.load_constant(substitution_indices + row) < 0;
       ctx.store(pivots + row,
-                entry_cast<Stored>(is_partial ? pivot_divisor<Scalar>::one() : load(ctx, run.diagonal)));
+                entry_cast<Stored>(is_partial ? pivot_divisor<Scalar>::one()
+                                              : load_value(ctx, stored + run.diagonal, conjugated)));
     }
-  }
-
- private:
-  template <class Context>
-  SPTRSV_DEVICE Scalar load(Context& ctx, Offset source) const {
-    const Scalar number = ctx.load_constant(stored + source);
-    return conjugated ? conjugate(number) : number;
   }
 };
 

@@ -34,10 +34,10 @@ struct scatter_pivots {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const Scalar value = ctx.load_constant(stored + ctx.load_constant(sources + row));
-    const pivot_divisor<Scalar> pivot(conjugated ? conjugate(value) : value);
+    const Scalar value = load_value(ctx, stored + ctx.load_constant(sources + row), conjugated);
+    const pivot_divisor<Scalar> pivot(value);
     const std::uint32_t slot = ctx.load_constant(row_slots + row);
-    ctx.store(pivots + slot, conjugated ? conjugate(value) : value);
+    ctx.store(pivots + slot, value);
     ctx.store(reciprocals + slot, pivot.is_safe() ? pivot.reciprocal() : must_divide<Scalar>());
   }
 };
@@ -73,8 +73,7 @@ struct scatter_entries {
     if (stored == nullptr) {
       return Scalar{} - pivot_divisor<Scalar>::one();
     }
-    const Scalar value = ctx.load_constant(stored + ctx.load_constant(sources + e));
-    return conjugated ? conjugate(value) : value;
+    return load_value(ctx, stored + ctx.load_constant(sources + e), conjugated);
   }
 
   template <class Context>

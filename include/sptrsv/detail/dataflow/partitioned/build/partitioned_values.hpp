@@ -103,8 +103,7 @@ struct scatter_values {
     if (to == no_target) {
       return;
     }
-    const Scalar value = ctx.load_constant(stored + k);
-    const Scalar v = conjugated ? conjugate(value) : value;
+    const Scalar v = load_value(ctx, stored + k, conjugated);
     if ((to & pivot_target) == 0) {
       ctx.store(reinterpret_cast<Scalar*>(slices.bytes) + to, v);
       return;
@@ -152,7 +151,7 @@ struct scatter_run_values {
         lane == 0 && !unit &&
         ctx.load(reinterpret_cast<const std::int32_t*>(begin + offsets.row_codes) + row) != -1;
     if (has_pivot) {
-      store_pivot(ctx, begin, offsets, row, load(ctx, at.run.diagonal));
+      store_pivot(ctx, begin, offsets, row, load_value(ctx, stored + at.run.diagonal, conjugated));
     }
   }
 
@@ -202,7 +201,8 @@ struct scatter_run_values {
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
         if (mask != 0) {
-          values[i] = load(ctx, at.run.source(at.entries - simt::lowest_bit(mask)));
+          values[i] =
+              load_value(ctx, stored + at.run.source(at.entries - simt::lowest_bit(mask)), conjugated);
           mask = without_lowest(mask, lanes);
           ++count;
         }
@@ -223,12 +223,6 @@ struct scatter_run_values {
       mask &= mask - 1;
     }
     return mask;
-  }
-
-  template <class Context>
-  SPTRSV_DEVICE Scalar load(Context& ctx, std::uint32_t source) const {
-    const Scalar value = ctx.load_constant(stored + source);
-    return conjugated ? conjugate(value) : value;
   }
 };
 

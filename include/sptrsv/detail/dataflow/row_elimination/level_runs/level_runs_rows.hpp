@@ -39,10 +39,10 @@ struct runs {
   const Index* levels;  ///< by row, counted from 1
   Index length;         ///< levels of a run
 
-  /// Returns the number of levels of the run before that of the row.
+  /// Returns the level of the row in its run, counted from 1.
   template <class Context>
   SPTRSV_DEVICE Index position(Context& ctx, std::int64_t row) const {
-    return static_cast<Index>((ctx.load_constant(levels + row) - 1) % length);
+    return static_cast<Index>((ctx.load_constant(levels + row) - 1) % length + 1);
   }
   /// Returns the first level of the run of the row.
   template <class Context>
@@ -124,8 +124,8 @@ struct part_of_list {
   }
 };
 
-/// Writes, for each row, its number of levels after the first one of its run, as a key to sort by, and the
-/// state of a row that is not rewritten. Writes the numbers 0, 1, 2, ..., too.
+/// Writes, for each row, its level in its run, counted from 1, as a key to sort by, and the state of a row
+/// that is not rewritten. Writes the numbers 0, 1, 2, ..., too.
 template <class Index, class Offset, class Real>
 struct start_rows {
   const Offset* row_offsets;
@@ -145,14 +145,6 @@ struct start_rows {
     ctx.store(rhs_lengths + row, Offset{0});
     ctx.store(lengths + row, ctx.load_constant(row_offsets + row + 1) - ctx.load_constant(row_offsets + row));
     ctx.store(inverse_sums + row, Real{1});
-  }
-};
-
-/// The level of a row after the first one of its run, by itself.
-struct position_of_key {
-  template <class Key>
-  SPTRSV_HOST_DEVICE std::int64_t operator()(Key key) const {
-    return static_cast<std::int64_t>(key);
   }
 };
 
