@@ -12,8 +12,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
-/// The strictly lower triangle of the system by rows, in the order of substitution, columns ascending; in
-/// device memory.
+/// The strictly lower triangle by rows in the order of substitution, columns ascending; in device memory.
 template <class Index, class Offset>
 struct device_triangle {
   std::int64_t size = 0;

@@ -67,7 +67,6 @@ struct host_triangle {
   std::vector<Offset> diagonal_sources;
 
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(row_offsets.size()) - 1; }
-  /// Returns the number of entries of a row.
   [[nodiscard]] std::int64_t length(Index row) const {
     return static_cast<std::int64_t>(row_offsets[at(row) + 1] - row_offsets[at(row)]);
   }
@@ -90,8 +89,7 @@ struct host_triangle {
 };
 
 /// Builds the triangle of a valid pattern (validate_on_host). The entries of a row stand in the order in
-/// which host_serial subtracts them: as they are stored, or with ascending columns if the system is
-/// transposed.
+/// which host_serial subtracts them: as stored, or with ascending columns if the system is transposed.
 template <class Index, class Offset>
 host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Offset>& a,
                                                    const triangle_form& form) {
@@ -109,8 +107,7 @@ host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Off
   std::partial_sum(t.row_offsets.begin(), t.row_offsets.end(), t.row_offsets.begin());
   t.columns.resize(at(t.row_offsets[size]));
   t.sources.resize(t.columns.size());
-  // Columns of a transposed, reversed system are visited in descending order: its rows are filled from the
-  // end.
+  // Columns of a transposed, reversed system come in descending order: its rows are filled from the end.
   const bool from_end = form.transposed && form.reversed;
   std::vector<Offset> cursor(t.row_offsets.begin() + (from_end ? 1 : 0),
                              t.row_offsets.end() - (from_end ? 0 : 1));

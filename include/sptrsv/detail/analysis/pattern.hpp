@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pattern of the stored matrix, how the system is stored in it, and the errors that the analyses on host
-// and device report.
+// The pattern of the stored matrix, how the system is stored in it, and the errors that analyses report.
 #pragma once
 
 #include <algorithm>
@@ -42,9 +41,8 @@ valued<Scalar, Pattern> with_values(const Pattern& a, const Scalar* values) {
   return {a, values};
 }
 
-/// How the lower triangular system that is solved is stored in the matrix. Rows of the system are numbered by
-/// substitution index: the rows of op(T) in the order of substitution, that is, from the last row if the
-/// triangle is upper.
+/// How the lower triangular system is stored in the matrix. Rows of the system are numbered by substitution
+/// index: the rows of op(T) in the order of substitution, from the last if T is upper.
 struct triangle_form {
   bool transposed = false;  ///< the rows of op(T) are the minor dimension of the storage
   bool reversed = false;    ///< substitution index p is row size - 1 - p of op(T)

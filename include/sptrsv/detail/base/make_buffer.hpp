@@ -16,8 +16,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
-/// Returns the product of sizes, which are not negative. Throws errc::out_of_memory if it exceeds 2^63 - 1,
-/// which no address space holds.
+/// Returns the product of sizes >= 0. Throws errc::out_of_memory above 2^63 - 1: no memory has so many.
 template <class... Sizes>
 std::int64_t checked_product(Sizes... sizes) {
   std::int64_t product = 1;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The components of one row for several right-hand sides that are solved together. Kernels that take a scalar
-// also take a pack.
+// The components of a row for several right-hand sides together. Kernels that take a scalar also take a pack.
 #pragma once
 
 #include <type_traits>

@@ -53,8 +53,7 @@ struct scalar_traits<double> {
   using real = double;
   using scalar = double;
 };
-/// Specialisation for complex classes with the layout of std::complex: std::, cuda::std:: and
-/// thrust::complex.
+/// For complex classes with the layout of std::complex: std::, cuda::std:: and thrust::complex.
 template <class Value>
 struct scalar_traits<Value, std::enable_if_t<std::is_floating_point_v<typename Value::value_type>>> {
   static_assert(sizeof(Value) == 2 * sizeof(typename Value::value_type), "not a complex number");
@@ -163,8 +162,7 @@ SPTRSV_HOST_DEVICE bool is_safe_factor(cplx<Real> v) {
 SPTRSV_HOST_DEVICE float divide(float a, float b) { return a / b; }
 SPTRSV_HOST_DEVICE double divide(double a, double b) { return a / b; }
 /// Returns a / b by Smith's algorithm, which overflows only where the quotient does, except for extreme
-/// ratios. If `b` is zero, both parts are divided by zero, so that the quotient is Inf or NaN as in real
-/// arithmetic.
+/// ratios. If `b` is zero, both parts are divided by zero: Inf or NaN, as in real arithmetic.
 template <class Real>
 SPTRSV_HOST_DEVICE cplx<Real> divide(cplx<Real> a, cplx<Real> b) {
   if (b.re == Real{0} && b.im == Real{0}) {
@@ -198,8 +196,7 @@ SPTRSV_HOST_DEVICE Scalar from_real(real_t<Scalar> v) {
 }
 
 /// Divides by a pivot that is known long before the dividend. The constructor computes the reciprocal, which
-/// is the slow part. If the reciprocal is not safe, operator() divides, so that no pivot gives a wrong Inf or
-/// NaN.
+/// is the slow part. If it is not safe, operator() divides: no pivot gives a wrong Inf or NaN.
 template <class Scalar>
 class pivot_divisor {
  public:

@@ -52,8 +52,7 @@ struct path_choice {
     return wanted == Path::single_block ? path_times::never
                                         : std::min(single_block_gain * t.one_partition, limits.nanoseconds);
   }
-  /// Returns the time that a hybrid path must beat: without an explicit request, a share of that of the best
-  /// single path.
+  /// Returns the time that a hybrid path must beat: unless asked for, a share of the best single path's.
   [[nodiscard]] double hybrid_limit(const path_times& t) const {
     return wanted == Path::hybrid ? path_times::never : hybrid_gain * t.single_path(limits);
   }
@@ -72,8 +71,7 @@ struct path_choice {
                         : partitioned_gain * t.partitioned < t.row_per_thread;
   }
 
-  /// Returns the path that is taken; nothing if the path that is asked for cannot solve the system, or if no
-  /// path meets its limit.
+  /// Returns the path that is taken; nothing if the wanted one cannot solve it, or none meets its limit.
   [[nodiscard]] std::optional<Path> operator()(const path_times& t) const {
     if (wanted == Path::row_per_thread) {
       return Path::row_per_thread;
@@ -127,9 +125,8 @@ struct path_choice {
   }
 };
 
-/// A system on its way from a request to a plan: prepared, with what is known of its candidates, all in
-/// scratch memory. The steps fill it in this order: prepare, predict, decide; build_plan() makes a plan of
-/// it.
+/// A prepared system and what is known of its candidates, all in scratch memory. The steps prepare, predict
+/// and decide fill it in this order; plan_builder makes a plan of it.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 struct draft {
   using tuning = typename Policy::tuning;

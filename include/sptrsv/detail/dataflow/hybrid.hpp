@@ -155,7 +155,6 @@ class path {
     return scratch.first_nonfinite_index(blocks(), on);
   }
 
-  /// Synchronises.
   bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
     return first_.is_zero_pivot(substitution_index, scratch, on) ||
            rest_.is_zero_pivot(substitution_index, scratch, on);
@@ -168,7 +167,6 @@ class path {
   }
 
  private:
-  /// Returns the number of blocks of both launches.
   [[nodiscard]] std::uint32_t blocks() const { return first_.blocks() + rest_.blocks(); }
   [[nodiscard]] std::int64_t solve_size() const { return first_.solve_size() + rest_.solve_size(); }
 

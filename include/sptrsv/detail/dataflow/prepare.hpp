@@ -26,8 +26,7 @@ namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 /// The limits that the predicted time of a plan must stay under, or the plan is not wanted.
 struct time_limits {
   double nanoseconds = std::numeric_limits<double>::infinity();  ///< of all paths but row_per_thread
-  /// Of the row_per_thread path, if `nanoseconds` is finite; a plan that meets this limit is preferred.
-  /// 0: the path is not wanted.
+  /// Of the row_per_thread path, if `nanoseconds` is finite; a plan within it is preferred. 0: not wanted.
   double row_per_thread = 0;
   /// True if the system was rewritten by levels. Its rows then need recent components.
   bool is_rewritten = false;

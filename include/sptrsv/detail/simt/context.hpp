@@ -116,8 +116,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::simt {
 
-/// Polls *p until `done(*p)` holds and returns that value. The block that writes it must have started, see
-/// sync/tickets.hpp.
+/// Polls *p until `done(*p)` holds; returns that value. Its writer has started, see sync/tickets.hpp.
 template <class Context, class T, class Done>
 SPTRSV_DEVICE T wait_until(Context& ctx, const T* p, Done done) {
   T value = ctx.load_relaxed(p);

@@ -202,8 +202,7 @@ class cuda_copies {
 #endif
   }
 
-  /// Bulk copies use the bulk copy engine of the GPU if it has one, so that they do not occupy the load units
-  /// of the SM.
+  /// Bulk copies use the GPU's bulk copy engine, if any, and do not occupy the load units of the SM.
   SPTRSV_DEVICE void begin_bulk(std::uint64_t* arrival) const {
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n\tfence.proxy.async.shared::cta;" ::"r"(

@@ -32,8 +32,7 @@ inline constexpr int processor_threads = 1536;
 inline constexpr int processor_blocks = 16;
 #endif
 
-/// Number of blocks on an SM for which the compiler limits the registers; 0 if the agent does not ask for a
-/// limit.
+/// Number of blocks on an SM for which the compiler limits the registers; 0: the agent asks for no limit.
 template <class Agent, class = void>
 inline constexpr int min_blocks = 0;
 template <class Agent>
@@ -105,8 +104,8 @@ class launchable {
   }
 
   /// Launches the kernel with the argument at `p`. If it waits itself, its blocks may start as soon as the
-  /// blocks of the kernel before have ended; otherwise they start when all writes of that kernel are visible
-  /// (programmatic dependent launch).
+  /// blocks of the kernel before have ended; otherwise when all its writes are visible (programmatic
+  /// dependent launch).
   void launch(std::uint32_t blocks, const void* p, std::size_t dynamic_shared_bytes, int threads,
               cudaStream_t stream) {
     allow_shared_memory(dynamic_shared_bytes);
@@ -190,8 +189,7 @@ using recorded_graph = owned<cudaGraph_t, &destroy_graph>;
 using cuda_graph = owned<cudaGraphExec_t, &destroy_executable>;
 
 /// A graph whose nodes are launches, each after the one before. Nothing is captured: while a stream is
-/// captured, calls such as cudaMalloc or cudaDeviceSynchronize in other threads of the program fail and
-/// destroy the capture.
+/// captured, cudaMalloc, cudaDeviceSynchronize and others fail in other threads and destroy the capture.
 class graph_recorder {
  public:
   graph_recorder() { SPTRSV_CUDA_CHECK(cudaGraphCreate(graph_.address(), 0)); }

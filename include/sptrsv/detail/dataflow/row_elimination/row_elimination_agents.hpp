@@ -77,8 +77,7 @@ struct choose_rows_agent {
   }
 
  private:
-  /// Lists the columns of the rewritten row and returns their number. If there are more than `max_count`, it
-  /// stops.
+  /// Lists the columns of the rewritten row and returns their number; stops above `max_count`.
   template <class Context, class Warp>
   SPTRSV_DEVICE static Offset list_columns(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
                                            Offset slot, const block_row<Offset>& r, Offset length,

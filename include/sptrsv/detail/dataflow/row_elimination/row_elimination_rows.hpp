@@ -95,9 +95,8 @@ struct row_elimination {
 };
 
 /// Computes the effect. `r`: a block_row, or a type with the same members. `base`: the row that r.needs
-/// counts from. `inverse_sum()`: returns inverse_sum of the row that the lane's entry needs, which is the row
-/// sum of the inverse of U's comparison matrix (Higham, Accuracy and Stability of Numerical Algorithms,
-/// section 8.2).
+/// counts from. `inverse_sum()`: returns inverse_sum of the row that the lane's entry needs, the row sum of
+/// the inverse of U's comparison matrix (Higham, Accuracy and Stability of Numerical Algorithms, 8.2).
 template <class Context, class Warp, class Scalar, class Index, class Offset, class Row, class InverseSum>
 SPTRSV_DEVICE row_elimination<Scalar> eliminate(Context& ctx, const Warp& warp,
                                                 const valued_triangle<Scalar, Index, Offset>& t,
@@ -159,8 +158,7 @@ SPTRSV_DEVICE Offset merge(Context& ctx, const Warp& warp, List list, Index* to,
   }
 }
 
-/// Returns the index of the column in columns[begin] ... columns[end - 1], which ascend; `end` if it is not
-/// there.
+/// Returns the index of the column in columns[begin] ... columns[end - 1], which ascend; otherwise `end`.
 template <class Context, class Index, class Offset>
 SPTRSV_DEVICE Offset find_column(Context& ctx, const Index* columns, Offset begin, Offset end, Index column) {
   Offset high = end;

@@ -8,8 +8,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {
 
-/// Writes, for each row and each lane past the last row, the values of its entries, if rows are runs of the
-/// stored matrix.
+/// Writes the values of the entries of each row and lane past the last row, if rows are stored runs.
 template <class Scalar, class Index, class Offset, class Stored>
 struct gather_run_values {
   static constexpr int at_once = 4;  ///< loads of a row that are under way together

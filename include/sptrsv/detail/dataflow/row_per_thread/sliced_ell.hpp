@@ -109,8 +109,7 @@ struct place_slices {
 };
 
 /// Fills the slots of each row, also of those past the last one; one warp for each row. The first slots of a
-/// row have no entry if the row is shorter than others of its slice. The entries of a short row are sorted by
-/// solve index.
+/// row are empty if others of its slice are longer. The entries of a short row are sorted by solve index.
 template <class Index, class Offset>
 struct pack_agent {
   static constexpr int block_threads = 256;

@@ -45,8 +45,7 @@ struct schedule {
 template <class Index, class Offset>
 class schedule_builder {
  public:
-  /// `rows`: without sources. `x_ring_tiles`: length of the ring buffer, at least twice the shape's reload
-  /// distance.
+  /// `rows`: without sources. `x_ring_tiles`: of the ring buffer, at least twice the reload distance.
   schedule_builder(const host_triangle<Index, Offset>& rows, const shape_values& shape,
                    std::int64_t x_ring_tiles, bool reversed)
       : in_(rows),
@@ -153,8 +152,7 @@ class schedule_builder {
   }
 
   /// Reloads the terms that will have left the ring buffer in `tile`. Returns whether the row can no longer
-  /// stand in `tile`: reloading rows may have taken its room, or one more term may come from an earlier tile
-  /// then.
+  /// stand in `tile`: its room may be taken, or one more term come from an earlier tile.
   bool reload_missing(std::vector<term>& terms, std::int64_t tile) {
     bool has_reloaded = false;
     for (term& t : terms) {

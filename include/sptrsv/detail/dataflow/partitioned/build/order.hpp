@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Partitions that are boxes of a 3-D grid, and the solve order of the partitioned path, made on the device:
 // partition by partition, in a partition level by level, in a level tile by tile, and in a slice of a tile
-// first the rows that have global entries. Rows are sorted by partition and level, then put in order by one
-// scan.
+// first the rows that have global entries. One sort by partition and level and one scan make it.
 #pragma once
 
 #include <algorithm>
@@ -148,8 +147,7 @@ struct partition_of_row {
 };
 
 /// What the sort of the rows needs: for each row, a key that ascends with its partition, then with its level.
-/// Also writes whether the row needs another partition, and clears the counts of the slices. Runs once per
-/// row and per count.
+/// Also writes whether it needs another partition, and clears the counts of slices. Runs per row and count.
 template <class Index, class Offset>
 struct find_partition_levels_of_rows {
   partition_of_row<Offset> partition;
@@ -224,9 +222,8 @@ struct solve_order {
   }
 };
 
-/// The body of a scan over the sorted rows, which counts the tiles: writes where tiles and partitions begin,
-/// and the rows in the final solve order. A partition may be empty. In each slice the rows that need another
-/// partition come first.
+/// The body of a scan over sorted rows, which counts tiles: writes where tiles and partitions begin, and rows
+/// in solve order. Partitions may be empty. In a slice, rows that need another partition come first.
 template <class Index>
 struct order_rows {
   shape_values shape;

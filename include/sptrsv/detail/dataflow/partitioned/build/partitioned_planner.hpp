@@ -55,8 +55,7 @@ struct plan_settings {
   }
 };
 
-/// The plan of a partitioned solve. Arrays are in device memory; see kernel_params for those that the kernel
-/// reads.
+/// The plan of a partitioned solve. Arrays are in device memory; kernel_params describes those of the kernel.
 struct plan {
   plan_settings settings;
   std::int64_t solve_size = 0;  ///< rows, with the partial rows
@@ -70,7 +69,6 @@ struct plan {
   [[nodiscard]] packed_slices_view slices() const {
     return {slice_begins.data(), packed_slices.data(), slice_format::of<Scalar>(settings.shape)};
   }
-  /// Puts the values of the stored matrix where the kernel reads them.
   template <class Scalar, class Executor>
   void update_values(const Scalar* stored, std::int64_t stored_entries, const triangle_form& form,
                      const Executor& on) {

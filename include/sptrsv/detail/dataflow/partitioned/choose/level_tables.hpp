@@ -160,8 +160,7 @@ struct predictions {
   std::int64_t word = 0;              ///< what the work behind the predictions stored
 };
 
-/// Returns, for one or two systems, a prediction for each shape of each table, in one launch. The host waits
-/// once. Synchronises.
+/// Returns, for one or two systems, a prediction for each shape of each table. One launch; synchronises once.
 template <class Executor>
 std::vector<predictions> predict(std::vector<prediction_job> jobs, const Executor& on,
                                  memory_resource& scratch) {

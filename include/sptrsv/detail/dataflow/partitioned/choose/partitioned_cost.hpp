@@ -50,8 +50,7 @@ struct costed_shape {
   float tile_ns;              ///< time of a tile
   double tiles_per_row = 1.0 / tile_rows;
 
-  /// Returns how often the row of a partition level with most global entries polls, after the poll of those
-  /// that are polled together.
+  /// Returns how often the row with most global entries polls after the poll of those polled together.
   [[nodiscard]] SPTRSV_HOST_DEVICE std::int32_t further_polls(const level_counts& level) const {
     return level.rounds > polled_pairs ? level.rounds - polled_pairs : 0;
   }

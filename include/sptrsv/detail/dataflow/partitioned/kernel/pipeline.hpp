@@ -130,8 +130,7 @@ class ordered_barrier {
   int next_;  ///< number of the next group's barrier
 };
 
-/// One thread's view of the global entries of its warp's slice. The staged entries are polled together,
-/// further ones in pairs.
+/// A thread's view of the global entries of its warp's slice. Staged ones are polled together, others by two.
 template <class Scalar, class Shape, class Context, class Warp>
 class global_entries {
   using unknown = typename shared_layout<Scalar, Shape>::unknown;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shape of a partitioned solve, which says how the threads of a block share a tile; the packed form of a
 // slice, the rows of a tile that one warp solves, with all bit packing of the path; the parameters of a
-// launch; and a block's shared memory. A packed slice is one block of memory with parts at the offsets of
-// slice_offsets:
+// launch; and a block's shared memory. The parts of a packed slice, see slice_offsets:
 //
 //   slice_head      16 bytes: sizes, and the place of the packed slice that the warp solves two tiles later
 //   factors         one value for each row: the reciprocal of its pivot, or the pivot
@@ -211,8 +210,7 @@ struct slice_format {
   [[nodiscard]] SPTRSV_HOST_DEVICE slice_offsets offsets(const slice_head& slice) const {
     return offsets(slice.rows(), slice.sizes, slice.shared_width(), slice.global_rows());
   }
-  /// Returns how much of a packed slice is staged in shared memory: all but the global entry columns that the
-  /// kernel does not poll together.
+  /// Returns the staged bytes of a packed slice: all but global entry columns that are not polled together.
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int staged_bytes(const slice_offsets& offsets,
                                                               int global_width) const {
     const int max_width = 2 * shape.polled_pairs;
@@ -241,9 +239,8 @@ struct kernel_params {
   dense_view<Scalar> x;
 };
 
-/// What the threads of a block share in addition to pipelines and x ring buffer. They read these values from
-/// shared memory, because otherwise the compiler derives them from special registers and parameters at each
-/// use, which is slow.
+/// What the threads of a block share beside pipelines and x ring buffer. Without it, the compiler derives it
+/// from special registers and parameters at each use, which is slow.
 struct shared_start {
   block_start block;
   std::uint64_t packed_slices;  ///< address
@@ -251,9 +248,8 @@ struct shared_start {
   std::int32_t x_ring_size;
 };
 
-/// First the pipelines, one for each warp of the block, then the x ring buffer. A pipeline has three stages;
-/// a stage holds the staged bytes of a packed slice, the right-hand sides of its rows, and a word that counts
-/// the arrivals of bulk copies.
+/// The pipelines of the warps, then the x ring buffer. A pipeline has three stages, each with the staged
+/// bytes of a packed slice, the right-hand sides of its rows, and a word that counts arrivals of bulk copies.
 template <class Scalar, class Shape>
 struct shared_layout {
   static constexpr slice_format format = slice_format::of<Scalar>(values_of<Shape>());
@@ -278,8 +274,7 @@ struct shared_layout {
   static_assert(warp_groups >= 2, "partitioned_shape: threads leave a block fewer than two warp groups");
 
   SPTRSV_DEVICE static slice_offsets offsets_of(const slice_head& slice) {
-    constexpr slice_format local =
-        slice_format::of<Scalar>(values_of<Shape>());  // device code has no `format`
+    constexpr auto local = slice_format::of<Scalar>(values_of<Shape>());  // device code has no `format`
     return local.offsets(slice);
   }
   /// Returns a row of the packed slice in a stage.

@@ -52,8 +52,7 @@ struct bound_lengths {
   }
 };
 
-/// Counts of rewritten rows. Warps add to several of them, since additions to one address wait for each
-/// other.
+/// Counts of rewritten rows. Warps add to several, since additions to one address wait for each other.
 struct rewritten_counts {
   static constexpr int parts = 32;
 

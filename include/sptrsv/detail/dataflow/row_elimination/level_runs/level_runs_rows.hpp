@@ -57,8 +57,7 @@ struct runs {
   }
 };
 
-/// A row before it is rewritten, as one lane sees it. Lane i > 0 has the i-th of the entries that are
-/// eliminated.
+/// A row before it is rewritten, as one lane sees it: lane i > 0 has the i-th eliminated entry.
 template <class Index, class Offset>
 struct run_row {
   Offset begin;
@@ -174,8 +173,7 @@ struct take_columns {
   }
 };
 
-/// Copies the columns of the right-hand sides, which are listed behind those of the rows. Runs once per entry
-/// of the right-hand sides.
+/// Copies the columns of the right-hand sides, listed behind those of the rows. Runs once per entry.
 template <class Index, class Offset>
 struct take_rhs_columns {
   const Offset* slots;
