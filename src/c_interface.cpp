@@ -16,7 +16,7 @@
 
 #include "sptrsv.h"
 #include "sptrsv/any/any_policy.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace {
 

@@ -13,7 +13,6 @@
 #include "common/cusparse/policy.hpp"
 #include "common/cusparse/prepared_solve.cuh"
 #include "sptrsv/detail/analysis/array_kernels.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #include "sptrsv/solver.hpp"

@@ -4,7 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "sptrsv/detail/simt/cuda_check.cuh"
-#include "sptrsv/detail/simt/cuda_graph.cuh"
+#include "sptrsv/detail/simt/cuda_kernel.cuh"
 
 namespace sptrsv_common {
 

@@ -14,7 +14,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "sptrsv/detail/analysis/panel_pattern.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/check_space.hpp"
 #include "sptrsv/detail/base/engine.hpp"

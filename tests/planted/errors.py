@@ -683,7 +683,7 @@ ERRORS = (
         "components of other partitions are not polled",
         "flag",
         "partitioned",
-        Edit(PARTITIONED + "global_operands.hpp", "components.wait_together(ctx_, warp_, addresses);", ""),
+        Edit(PARTITIONED + "pipeline.hpp", "components.wait_together(ctx_, warp_, addresses);", ""),
     ),
     error(
         "a partition is taken by block and not by ticket",

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "emulator/test/support.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "emulator/test/support.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::emulator::testing {
 namespace {

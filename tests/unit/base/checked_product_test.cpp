@@ -1,5 +1,5 @@
 // Products of sizes.
-#include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::array_kernels {
 
-/// Writes `value` to each element.
 template <class T>
 struct fill_with {
   T value;
@@ -20,7 +19,6 @@ struct fill_with {
   }
 };
 
-/// Returns element i of an array.
 template <class T>
 struct element_of {
   const T* values;
@@ -83,7 +81,6 @@ struct keep_marked {
   }
 };
 
-/// Returns i.
 struct own_index {
   template <class Context>
   SPTRSV_DEVICE std::int64_t operator()(Context&, std::int64_t i) const {

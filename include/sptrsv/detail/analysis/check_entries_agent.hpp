@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::triangle_kernels {
@@ -31,8 +31,7 @@ struct checked_triangle {
 ///      neighbours in the same row. What two diagonal entries of a row say of each other is looked at last,
 ///      because an exchange of memory takes long to answer.
 ///
-/// The findings about entries are valid only if all offsets are sound, but the kernel never reads outside the
-/// arrays.
+/// Findings about entries hold only if all offsets are sound, but the kernel never reads outside the arrays.
 template <class Index, class Offset, int Triangles = 1>
 struct check_entries_agent {
   static constexpr int block_threads = 256;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The triangle by columns on the device, for the policies that scatter updates, and the in-degrees of its
-// unknowns.
+// The triangle by columns on the device, for policies that scatter updates, and the in-degrees of unknowns.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +43,7 @@ struct reverse_array {
 };
 
 /// Returns the form whose rows, from the last to the first, are the columns of `form`: the columns of a lower
-/// triangle L, from the last to the first, are the rows of L^T in reversed order, which is again a lower
-/// triangle.
+/// triangle L, from the last to the first, are the rows of L^T reversed: again a lower triangle.
 inline triangle_form flipped(triangle_form form) {
   form.transposed = !form.transposed;
   form.reversed = !form.reversed;
@@ -95,8 +93,7 @@ struct write_column_keys {
   }
 };
 
-/// Finds each column's first entry in the entries sorted by column. Runs once per column and once for the
-/// end.
+/// Finds each column's first entry in the entries sorted by column. Runs once per column and for the end.
 template <class Index, class Offset>
 struct find_column_offsets {
   const std::make_unsigned_t<Index>* sorted_columns;

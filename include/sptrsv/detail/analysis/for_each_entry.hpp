@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::triangle_kernels {
@@ -42,8 +42,7 @@ SPTRSV_DEVICE std::int64_t count_while(std::int64_t count, const Holds& holds) {
   return low;
 }
 
-/// Returns the row (column) of the storage that holds entry `e`: the last one whose offset does not exceed
-/// `e`.
+/// Returns the row (column) of the storage that holds entry `e`: the last one whose offset is at most `e`.
 template <class Context, class Offset>
 SPTRSV_DEVICE std::int64_t major_of(Context& ctx, const Offset* offsets, std::int64_t size, std::int64_t e) {
   return last_that(0, size, [&](std::int64_t middle) {
@@ -51,7 +50,6 @@ SPTRSV_DEVICE std::int64_t major_of(Context& ctx, const Offset* offsets, std::in
   });
 }
 
-/// Returns the number of entries of a row (column).
 template <class Context, class Offset>
 SPTRSV_DEVICE std::int64_t row_length(Context& ctx, const Offset* offsets, std::int64_t row) {
   return static_cast<std::int64_t>(ctx.load_constant(offsets + row + 1) - ctx.load_constant(offsets + row));
@@ -111,8 +109,7 @@ inline constexpr bool has_condition<
     Body, Context, std::void_t<decltype(std::declval<const Body&>().hold(std::declval<Context&>()))>> = true;
 
 /// Calls `body(ctx, row, e)` for each entry e of `entries` and the row that holds it, see major_of(). Body is
-/// trivially copyable. It may have a condition: body.hold(ctx) says, the same to all threads, whether there
-/// is anything to do.
+/// trivially copyable. body.hold(ctx), if there is one, says whether there is work, the same to all threads.
 template <class Offset, class Body>
 struct for_each_entry_agent {
   static constexpr int block_threads = 256;
@@ -151,8 +148,7 @@ struct for_each_entry_agent {
   }
 };
 
-/// Calls `body(ctx, row, e)` on the device for each of `entries` entries, see for_each_entry_agent.
-/// `offsets`: of the `size` rows.
+/// Runs for_each_entry_agent for `entries` entries. `offsets`: of the `size` rows.
 template <class Offset, class Executor, class Body>
 void for_each_entry(const Executor& on, const Offset* offsets, std::int64_t size, std::int64_t entries,
                     const Body& body) {

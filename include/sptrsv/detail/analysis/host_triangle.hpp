@@ -35,9 +35,7 @@ void for_each_triangle_entry(const pattern_view<Index, Offset>& a, const triangl
 template <class Index, class Offset>
 void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form& form) {
   validate_storage_on_host(a, a.size);
-  std::vector<Index> seen_by(at(a.size),
-                             // By minor index: the last major index with an entry there.
-                             Index{-1});
+  std::vector<Index> seen_by(at(a.size), Index{-1});  // by minor index: its last major index
   std::vector<char> has_diagonal(at(a.size), form.unit ? 1 : 0);
   for_each_triangle_entry(a, form, [&](Index substitution_index, Index column, Offset e) {
     if (substitution_index == column && form.unit) {
@@ -69,7 +67,6 @@ struct host_triangle {
   std::vector<Offset> diagonal_sources;
 
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(row_offsets.size()) - 1; }
-  /// Returns the number of entries of a row.
   [[nodiscard]] std::int64_t length(Index row) const {
     return static_cast<std::int64_t>(row_offsets[at(row) + 1] - row_offsets[at(row)]);
   }
@@ -92,8 +89,7 @@ struct host_triangle {
 };
 
 /// Builds the triangle of a valid pattern (validate_on_host). The entries of a row stand in the order in
-/// which host_serial subtracts them: as they are stored, or with ascending columns if the system is
-/// transposed.
+/// which host_serial subtracts them: as stored, or with ascending columns if the system is transposed.
 template <class Index, class Offset>
 host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Offset>& a,
                                                    const triangle_form& form) {
@@ -111,8 +107,7 @@ host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Off
   std::partial_sum(t.row_offsets.begin(), t.row_offsets.end(), t.row_offsets.begin());
   t.columns.resize(at(t.row_offsets[size]));
   t.sources.resize(t.columns.size());
-  // Columns of a transposed, reversed system are visited in descending order: its rows are filled from the
-  // end.
+  // Columns of a transposed, reversed system come in descending order: its rows are filled from the end.
   const bool from_end = form.transposed && form.reversed;
   std::vector<Offset> cursor(t.row_offsets.begin() + (from_end ? 1 : 0),
                              t.row_offsets.end() - (from_end ? 0 : 1));
@@ -165,9 +160,8 @@ struct host_levels {
 /// Writes the levels of the rows [first, end), which start at `first_level`; rows before `first` have smaller
 /// levels. Returns one more than the largest level. Linear time. The arrays are of any types with operator[].
 ///
-/// @tparam OfBlocks whether a row may have the level of a row of the same 32 rows that it needs: then the
-/// levels
-///   are those that would be left if these rows did not need each other.
+/// `OfBlocks`: whether a row may have the level of a row of the same 32 rows that it needs: then the levels
+/// are those that would be left if these rows did not need each other.
 template <bool OfBlocks = false, class Offsets, class Columns, class Index, class Levels>
 Index find_levels(const Offsets& row_offsets, const Columns& columns, std::size_t first, std::size_t end,
                   Index first_level, Levels& level_of_row) {

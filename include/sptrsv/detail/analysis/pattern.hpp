@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pattern of the stored matrix, how the system is stored in it, and the errors that the analyses on host
-// and device report.
+// The pattern of the stored matrix, how the system is stored in it, and the errors that analyses report.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/check_space.hpp"
-#include "sptrsv/detail/base/host_device.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/error.hpp"
 #include "sptrsv/options.hpp"
 
@@ -38,9 +41,8 @@ valued<Scalar, Pattern> with_values(const Pattern& a, const Scalar* values) {
   return {a, values};
 }
 
-/// How the lower triangular system that is solved is stored in the matrix. Rows of the system are numbered by
-/// substitution index: the rows of op(T) in the order of substitution, that is, from the last row if the
-/// triangle is upper.
+/// How the lower triangular system is stored in the matrix. Rows of the system are numbered by substitution
+/// index: the rows of op(T) in the order of substitution, from the last if T is upper.
 struct triangle_form {
   bool transposed = false;  ///< the rows of op(T) are the minor dimension of the storage
   bool reversed = false;    ///< substitution index p is row size - 1 - p of op(T)
@@ -185,5 +187,94 @@ void validate_storage_on_host(const pattern_view<Index, Offset>& a, std::int64_t
     }
   }
 }
+
+/// A lower triangle in supernodal panels without its values; see supernodal_view.
+template <class Index, class Offset>
+struct panel_pattern {
+  static constexpr bool by_columns = true;
+
+  std::int64_t size;
+  std::int64_t supernodes;
+  std::int64_t panel_rows;  ///< number of `row_indices`
+  std::int64_t entries;     ///< number of values, those above the diagonal included
+  const Index* first_columns;
+  const Offset* row_offsets;
+  const Index* row_indices;
+  const Offset* value_offsets;
+};
+
+/// The faults of a supernode, in the order in which they are reported.
+enum class panel_fault { columns, rows, values, index, order };
+
+/// Throws the error for the first offending supernode, whose first column is `column`.
+[[noreturn]] inline void throw_panel_fault(panel_fault fault, std::int64_t supernode, std::int64_t column) {
+  struct text {
+    errc code;
+    const char* before;
+    const char* after;
+  };
+  static constexpr text texts[] = {
+      {errc::offsets_not_monotone, "the first columns of the supernodes are wrong at ",
+       ": they must start at 0, ascend and end at the number of columns"},
+      {errc::offsets_not_monotone, "the row offsets of ",
+       " are wrong: they must lie within the row indices, and leave as many rows as columns at least"},
+      {errc::offsets_not_monotone, "the value offsets of ",
+       " are wrong: they must lie within the values, and leave room for the panel"},
+      {errc::index_out_of_range, "", " holds a row index that is negative or not below the dimension"},
+      {errc::invalid_argument, "",
+       " must have its own columns as its first rows, and other rows in ascending order"}};
+  const text& found = texts[static_cast<std::size_t>(fault)];
+  throw error(found.code, found.before + ("supernode " + std::to_string(supernode)) + found.after, column);
+}
+
+/// Checks the dimensions of a system whose matrix is a triangle in panels.
+template <class Value, class Index, class Offset>
+void check_shape(std::int64_t rows, std::int64_t columns, const panel_pattern<Index, Offset>& a,
+                 const system_options& options) {
+  check_dimensions<Value, Index, Offset>(rows, columns, a.entries, options);
+  SPTRSV_EXPECTS(a.supernodes >= 0 && a.panel_rows >= 0, errc::invalid_argument,
+                 "the matrix has a negative number of supernodes or rows of panels");
+  SPTRSV_EXPECTS(options.part == uplo::lower, errc::unsupported,
+                 "a supernodal matrix is a lower triangle: options.part must be uplo::lower");
+  SPTRSV_EXPECTS(
+      (a.supernodes == 0) == (rows == 0) && a.supernodes <= rows, errc::offsets_not_monotone,
+      std::to_string(a.supernodes) + " supernodes cannot have " + std::to_string(rows) + " columns");
+  SPTRSV_EXPECTS(rows > 0 || a.entries == 0, errc::offsets_not_monotone,
+                 "a matrix of size 0 cannot have entries");
+}
+
+/// Checks that the arrays of a pattern are where the executor computes. `taker`: see check_space.
+template <class Executor, class Index, class Offset>
+void check_spaces(const panel_pattern<Index, Offset>& a, const char* taker) {
+  check_space<Executor>(a.first_columns, a.supernodes, "the array of first columns", taker);
+  check_space<Executor>(a.row_offsets, a.supernodes, "the array of row offsets", taker);
+  check_space<Executor>(a.row_indices, a.panel_rows, "the array of row indices", taker);
+  check_space<Executor>(a.value_offsets, a.supernodes, "the array of value offsets", taker);
+}
+
+/// A copy of a pattern that is in the memory of an executor.
+template <class Index, class Offset>
+class pattern_copy {
+ public:
+  /// Copies the arrays, unchecked. Synchronises.
+  template <class Executor>
+  pattern_copy(const pattern_view<Index, Offset>& a, const Executor& on)
+      : offsets_(download_array(a.offsets, a.size > 0 ? a.size + 1 : 0, on)),
+        indices_(download_array(a.indices, a.entries, on)),
+        view_{a} {
+    offsets_.resize(at(a.size) + 1);
+    view_.offsets = offsets_.data();
+    view_.indices = indices_.data();
+  }
+  pattern_copy(const pattern_copy&) = delete;
+  pattern_copy& operator=(const pattern_copy&) = delete;
+
+  [[nodiscard]] const pattern_view<Index, Offset>& view() const { return view_; }
+
+ private:
+  std::vector<Offset> offsets_;
+  std::vector<Index> indices_;
+  pattern_view<Index, Offset> view_;
+};
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

@@ -56,8 +56,7 @@ struct starts_or_end {
   }
 };
 
-/// Finds the runs. `starts(ctx, i)` returns true if a run starts at element i; it must return true for
-/// element 0. Synchronises.
+/// Finds the runs. `starts(ctx, i)`: whether a run starts at element i; true for element 0. Synchronises.
 template <class Index, class Starts, class Executor>
 runs<Index> make_runs(std::int64_t size, const Starts& starts, const Executor& on,
                       const analysis_memory& memory) {

@@ -21,8 +21,7 @@ template <class Index, class Offset>
 struct split_triangle {
   device_triangle<Index, Offset> triangle;  ///< sources may be minus_one_source, diagonal sources -1
   bool has_partial_rows = false;
-  /// By row: its substitution index in the system, -1 for partial rows. Empty: a row is its substitution
-  /// index.
+  /// By row: its substitution index in the system, -1: a partial row. Empty: the two are the same.
   buffer<Index> substitution_indices;
 };
 
@@ -128,8 +127,7 @@ struct make_rows {
   }
 };
 
-/// Moves the entries: the partial rows take the first ones of their row. Runs once per old entry,
-/// see for_each_entry().
+/// Moves the entries: partial rows take the first ones of their row. See for_each_entry().
 template <class Index, class Offset>
 struct move_entries {
   cut<Index, Offset> c;
@@ -155,8 +153,7 @@ struct move_entries {
 
 }  // namespace split_kernels
 
-/// Splits the rows once. `substitution_indices` belongs to the rows of `t`; empty if no row was split before.
-/// Synchronises.
+/// Splits rows once. `substitution_indices`: of the rows of `t`; empty at the first split. Synchronises.
 template <class Index, class Offset, class Executor>
 split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t,
                                          const buffer<Index>& substitution_indices,
@@ -190,19 +187,12 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   n.sources = make_buffer<Offset>(t.entries() + added, on, memory.kept);
   n.diagonal_sources = make_buffer<Offset>(t.diagonal_sources.size() == 0 ? 0 : n.size, on, memory.kept);
   made.substitution_indices = make_buffer<Index>(n.size, on, memory.kept);
-  split_kernels::make_rows<Index, Offset> rows{};
-  rows.size = t.size;
-  rows.limits = limits;
-  rows.old_offsets = t.row_offsets.data();
-  rows.old_substitution_indices = substitution_indices.data();
-  rows.old_pivots = t.diagonal_sources.data();
-  rows.parts_before = parts_before.data();
-  rows.offsets = n.row_offsets.data();
-  rows.substitution_indices = made.substitution_indices.data();
-  rows.pivots = n.diagonal_sources.data();
-  rows.columns = n.columns.data();
-  rows.sources = n.sources.data();
-  scan(on, t.size, rows, memory);
+  scan(on, t.size,
+       split_kernels::make_rows<Index, Offset>{
+           t.size, limits, t.row_offsets.data(), substitution_indices.data(), t.diagonal_sources.data(),
+           parts_before.data(), n.row_offsets.data(), made.substitution_indices.data(),
+           n.diagonal_sources.data(), n.columns.data(), n.sources.data()},
+       memory);
   triangle_kernels::for_each_entry(
       on, t.row_offsets.data(), t.size, t.entries(),
       split_kernels::move_entries<Index, Offset>{
@@ -221,8 +211,8 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
 
 /// Splits rows of more than `limits.whole` entries, until none has more than the larger one of `limits.whole`
 /// and 2 * limits.part - 3 entries. A row of q * limits.part + r entries with q + r > limits.part keeps q + r
-/// entries: another round only for such rows would cost more than it saves. Moves from `triangle` if no row
-/// is long. Synchronises.
+/// entries: a round for such rows only would cost more than it saves. Moves from `triangle` if none is long.
+/// Synchronises.
 template <class Index, class Offset, class Executor>
 split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>& triangle,
                                               const triangle_kernels::split_limits& limits,

@@ -13,8 +13,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
-/// Throws the first fault of `found` in entries of the triangle, in the order of pattern_fault. A row that is
-/// not below `size` means no fault.
+/// Throws the first fault of `found` in entries, in the order of pattern_fault. A row not below `size`: none.
 inline void throw_if_any(const triangle_kernels::report& found, std::int64_t size, bool by_columns) {
   const auto check = [&](pattern_fault fault, std::int64_t major) {
     if (major < size) {
@@ -123,8 +122,7 @@ class triangle_builder {
     }
   }
 
-  /// Enqueues step 4 for storage that is sorted by rows of all systems. `rooms`: at least the numbers of
-  /// entries of the triangles.
+  /// Enqueues step 4 for storage that is sorted by rows of all systems. `rooms`: at least their entries.
   void write_ascending_entries(triangles& t, const std::array<std::int64_t, N>& rooms,
                                const triangle_kernels::sound_rows& condition) const {
     simt::all_of<triangle_kernels::write_ascending_entries<Index, Offset>, N> write{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices of containers.
+// Indices of containers, and arrays whose size is a number of type int.
 #pragma once
 
 #include <cassert>
@@ -20,5 +20,23 @@ SPTRSV_HOST_DEVICE constexpr std::size_t at(Integer i) {
   }
   return static_cast<std::size_t>(i);
 }
+
+template <class T, int... Sizes>
+struct array_type {
+  using type = T;
+};
+template <class T, int Size, int... Sizes>
+struct array_type<T, Size, Sizes...> {
+  using type = typename array_type<T, Sizes...>::type[at(Size)];
+};
+
+/// The type of `a` after `T a[Size][...]`. GCC warns of that declaration in a template (-Wsign-conversion),
+/// because it does not know there that the size, which all other code uses as an int, is positive.
+template <class T, int... Sizes>
+using array_of = typename array_type<T, Sizes...>::type;
+
+/// Number of elements of a type of array.
+template <class Array>
+inline constexpr int length_of = static_cast<int>(std::extent_v<Array>);
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of the arrays that a caller passes: that they are there, where the executor computes, and that
-// their strides are right.
+// The check of a caller's arrays: they must be where the executor computes, with the right strides.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +34,7 @@ constexpr bool fits_address_space(const dense_view<T>& v) {
   return take(v.rows - 1, v.row_stride) && take(v.columns - 1, v.column_stride);
 }
 
-/// Returns whether two elements of a view have the same address. `repeats`: elements that are equal because a
-/// stride is 0 do not count.
+/// Returns whether two elements of a view have one address. `repeats`: not counting equality by a stride 0.
 template <class T>
 constexpr bool elements_overlap(const dense_view<T>& v, bool repeats) {
   const std::uint64_t row = magnitude(v.row_stride);

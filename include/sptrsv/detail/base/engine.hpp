@@ -43,8 +43,7 @@ inline constexpr bool knows_growth<
     Engine, Executor,
     std::void_t<decltype(std::declval<const Engine&>().first_grown_index(std::declval<Executor>()))>> = true;
 
-/// Returns the substitution index of the first row whose growth is too large; -1 if there is none, or if the
-/// engine does not compute growth.
+/// Returns the substitution index of the first row of too large growth; -1: none, or it is not computed.
 template <class Engine, class Executor>
 std::int64_t first_grown_index(const Engine& of, const Executor& on) {
   if constexpr (knows_growth<Engine, Executor>) {
@@ -68,8 +67,7 @@ inline std::uint64_t next_solver_number() {
   return ++last;
 }
 
-/// The last call of one kind on an object. If it ends by an exception, some of its work may be enqueued and
-/// the rest is missing.
+/// The last call of one kind on an object. If it threw, a part of its work may be missing.
 class whole_call {
  public:
   /// Calls `enqueue`.

@@ -174,8 +174,7 @@ class host_team {
 inline constexpr std::int64_t many_entries = 20'000;
 
 /// Calls `work(k, thread)` once for each k in [0, count), on at most `threads` threads. A thread that is
-/// ready takes the next k. `thread` is its number, less than `threads`. If calls throw, the exception of the
-/// smallest k is thrown again.
+/// ready takes the next k; `thread` is its number. The exception of the smallest k is thrown again.
 template <class Work>
 void for_each_taken(std::int64_t count, int threads, const Work& work) {
   std::atomic<std::int64_t> next{0};

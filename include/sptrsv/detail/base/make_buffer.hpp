@@ -1,17 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers on the stream of an executor, copies between them and host memory, and a resource that counts.
+// Products of sizes, buffers on the stream of an executor, copies between them and host memory, and a
+// resource that counts.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/error.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
+
+/// Returns the product of sizes >= 0. Throws errc::out_of_memory above 2^63 - 1: no memory has so many.
+template <class... Sizes>
+std::int64_t checked_product(Sizes... sizes) {
+  std::int64_t product = 1;
+  const auto multiply = [&](std::int64_t size) {
+    SPTRSV_EXPECTS(
+        size <= 0 || product <= std::numeric_limits<std::int64_t>::max() / size, errc::out_of_memory, product,
+        " times ", size,
+        " elements exceed the address space: a smaller max_rhs, or fewer systems of a batch, need less");
+    product *= size;
+  };
+  (multiply(static_cast<std::int64_t>(sizes)), ...);
+  return product;
+}
 
 /// Returns an uninitialised buffer of `count` >= 0 elements from `resource`, allocated on the stream of `on`.
 template <class T, class Executor>

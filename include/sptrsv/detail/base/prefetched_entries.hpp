@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of a row or a column that one lane processes. The lane loads the first ones before it waits for
-// components of x.
+// The entries of a row or a column that one lane processes. It loads the first ones before it waits for x.
 #pragma once
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {

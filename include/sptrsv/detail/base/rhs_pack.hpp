@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The components of one row for several right-hand sides that are solved together. Kernels that take a scalar
-// also take a pack.
+// The components of a row for several right-hand sides together. Kernels that take a scalar also take a pack.
 #pragma once
 
 #include <type_traits>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {

@@ -8,8 +8,20 @@
 #include <cstring>
 #include <type_traits>
 
-#include "sptrsv/detail/base/host_device.hpp"
 #include "sptrsv/types.hpp"
+
+// What the compiler is told of functions and loops in device code. Without nvcc they are ordinary ones.
+#ifdef __CUDACC__
+#define SPTRSV_DEVICE __device__ __forceinline__
+#define SPTRSV_HOST_DEVICE __host__ __device__ __forceinline__
+#define SPTRSV_UNROLL _Pragma("unroll")
+#define SPTRSV_NO_UNROLL _Pragma("unroll 1")
+#else
+#define SPTRSV_DEVICE inline
+#define SPTRSV_HOST_DEVICE inline
+#define SPTRSV_UNROLL
+#define SPTRSV_NO_UNROLL
+#endif
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
@@ -41,8 +53,7 @@ struct scalar_traits<double> {
   using real = double;
   using scalar = double;
 };
-/// Specialisation for complex classes with the layout of std::complex: std::, cuda::std:: and
-/// thrust::complex.
+/// For complex classes with the layout of std::complex: std::, cuda::std:: and thrust::complex.
 template <class Value>
 struct scalar_traits<Value, std::enable_if_t<std::is_floating_point_v<typename Value::value_type>>> {
   static_assert(sizeof(Value) == 2 * sizeof(typename Value::value_type), "not a complex number");
@@ -107,6 +118,13 @@ SPTRSV_HOST_DEVICE cplx<Real> conjugate(cplx<Real> v) {
   return {v.re, -v.im};
 }
 
+/// Returns a value of the stored matrix, which does not change during the launch, as the system has it.
+template <class Context, class Scalar>
+SPTRSV_DEVICE Scalar load_value(Context& ctx, const Scalar* stored, bool conjugated) {
+  const Scalar value = ctx.load_constant(stored);
+  return conjugated ? conjugate(value) : value;
+}
+
 /// Returns whether the value is neither infinite nor NaN. It tests the exponent bits, so the result is right
 /// under any floating-point option of the compiler.
 SPTRSV_HOST_DEVICE bool is_finite(float v) {
@@ -144,8 +162,7 @@ SPTRSV_HOST_DEVICE bool is_safe_factor(cplx<Real> v) {
 SPTRSV_HOST_DEVICE float divide(float a, float b) { return a / b; }
 SPTRSV_HOST_DEVICE double divide(double a, double b) { return a / b; }
 /// Returns a / b by Smith's algorithm, which overflows only where the quotient does, except for extreme
-/// ratios. If `b` is zero, both parts are divided by zero, so that the quotient is Inf or NaN as in real
-/// arithmetic.
+/// ratios. If `b` is zero, both parts are divided by zero: Inf or NaN, as in real arithmetic.
 template <class Real>
 SPTRSV_HOST_DEVICE cplx<Real> divide(cplx<Real> a, cplx<Real> b) {
   if (b.re == Real{0} && b.im == Real{0}) {
@@ -179,8 +196,7 @@ SPTRSV_HOST_DEVICE Scalar from_real(real_t<Scalar> v) {
 }
 
 /// Divides by a pivot that is known long before the dividend. The constructor computes the reciprocal, which
-/// is the slow part. If the reciprocal is not safe, operator() divides, so that no pivot gives a wrong Inf or
-/// NaN.
+/// is the slow part. If it is not safe, operator() divides: no pivot gives a wrong Inf or NaN.
 template <class Scalar>
 class pivot_divisor {
  public:

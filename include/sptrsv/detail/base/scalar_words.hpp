@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access to scalars that several threads update. Real and imaginary part of a complex number are read,
-// written and added to separately.
+// Access to scalars that several threads update: real and imaginary part separately.
 #pragma once
 
 #include "sptrsv/detail/base/scalar.hpp"

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "sptrsv/detail/batched/batched_values.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::batched {
 

@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/analysis/pattern_copy.hpp"
+#include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/batched/batched_agent.hpp"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/batched/batched_plan.hpp"
 #include "sptrsv/detail/simt/context.hpp"

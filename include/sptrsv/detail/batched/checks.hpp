@@ -10,7 +10,7 @@
 
 #include "sptrsv/batch.hpp"
 #include "sptrsv/detail/base/check_space.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/error.hpp"
 

@@ -30,8 +30,7 @@ struct analysis_scratch {
   [[nodiscard]] analysis_memory memory(memory_resource& kept) { return {kept, arena, &words}; }
 };
 
-/// Builds the plan of a draft, whose arrays it takes. If the path that was chosen turns out not to fit, the
-/// next one is chosen.
+/// Builds the plan of a draft, whose arrays it takes. If the chosen path does not fit, takes the next.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class plan_builder {
   using predictor_type = predictor<Policy, Scalar, Index, Offset, Executor>;

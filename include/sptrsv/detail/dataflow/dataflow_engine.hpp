@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/rewrite.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/options.hpp"

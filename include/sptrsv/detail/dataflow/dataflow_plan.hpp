@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "sptrsv/detail/dataflow/hybrid/hybrid_path.hpp"
+#include "sptrsv/detail/dataflow/hybrid.hpp"
 #include "sptrsv/detail/dataflow/partitioned/partitioned_path.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_path.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_path.hpp"
@@ -16,9 +16,8 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
-/// The path that solves a system, and how it was chosen. The path is a variant. All paths have the same
-/// members: a name, a type `workspace`, update_values, make_workspace, solve, first_nonfinite_index,
-/// is_zero_pivot and describe.
+/// The path that solves a system, a variant, and how it was chosen. All paths have a name, a type
+/// `workspace`, update_values, make_workspace, solve, first_nonfinite_index, is_zero_pivot and describe.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 struct plan {
   using row_per_thread_path = row_per_thread::path<Tuning, Scalar, Index, Offset, Executor>;

@@ -14,7 +14,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/host_team.hpp"
 #include "sptrsv/detail/dataflow/draft.hpp"
-#include "sptrsv/detail/dataflow/hybrid/hybrid_choice.hpp"
+#include "sptrsv/detail/dataflow/hybrid.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
@@ -236,9 +236,8 @@ class predictor {
     }
   }
 
-  /// Returns the cut of the levels with the smallest predicted time, or the one that the policy asks for.
-  /// Returns no cut if the system has a single level, or if a hybrid path takes about `limit` nanoseconds or
-  /// more.
+  /// Returns the cut of the levels with the smallest predicted time, or the one that the policy asks for. No
+  /// cut if there is a single level, or if a hybrid path takes about `limit` nanoseconds or more.
   hybrid::level_cut choose_cut(const draft_type& d, double limit) const {
     const std::int64_t wanted = d.of.policy.row_per_thread_levels;
     const std::int64_t levels = d.system.levels->count;

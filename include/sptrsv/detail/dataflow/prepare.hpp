@@ -1,20 +1,141 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first step of an analysis: the triangle of a system, its long rows split, and its levels.
+// An analysis of dataflow begins with a request: a system, and how it is to be solved. The first step makes
+// of it the system's triangle with its long rows split, and its levels.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
+#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
-#include "sptrsv/detail/dataflow/request.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
+#include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow {
+
+/// The limits that the predicted time of a plan must stay under, or the plan is not wanted.
+struct time_limits {
+  double nanoseconds = std::numeric_limits<double>::infinity();  ///< of all paths but row_per_thread
+  /// Of the row_per_thread path, if `nanoseconds` is finite; a plan within it is preferred. 0: not wanted.
+  double row_per_thread = 0;
+  /// True if the system was rewritten by levels. Its rows then need recent components.
+  bool is_rewritten = false;
+
+  [[nodiscard]] bool any() const { return nanoseconds < std::numeric_limits<double>::infinity(); }
+};
+
+/// Which rows are split: most of the time, and where levels are wide and many rows would be split. One thread
+/// takes a trip to memory for every few entries of a row, but a partial row costs a hand-off.
+template <class Tuning>
+inline constexpr triangle_kernels::split_limits long_rows{Tuning::partial_row, Tuning::longest_row};
+template <class Tuning>
+inline constexpr triangle_kernels::split_limits wide_long_rows{Tuning::wide_partial_row,
+                                                               Tuning::wide_longest_row};
+
+/// A system that is to be solved. `Policy`: a policy::basic_dataflow; `Scalar`: of the values.
+template <class Policy, class Scalar, class Index, class Offset>
+struct request {
+  using tuning = typename Policy::tuning;
+  using path_name = typename Policy::path_type;
+  static_assert(tuning::partial_row >= 4 && tuning::longest_row >= tuning::partial_row &&
+                    tuning::wide_partial_row >= tuning::partial_row &&
+                    tuning::wide_longest_row >= std::max(tuning::longest_row, tuning::wide_partial_row) &&
+                    2 * tuning::wide_longest_row <= partitioned::slice_head::max_global_width,
+                "dataflow_tuning: partial_row and longest_row must be at least 4 and at most 2047, and "
+                "not larger than wide_partial_row and wide_longest_row");
+
+  Policy policy;
+  pattern_view<Index, Offset> stored;
+  triangle_form form;
+  std::int64_t max_rhs;
+  time_limits limits{};
+
+  /// Returns whether predicted times decide on the path.
+  [[nodiscard]] bool by_time() const { return policy.path == path_name::automatic; }
+  /// Returns whether the row_per_thread path is the only one that is considered.
+  [[nodiscard]] bool is_row_per_thread_only() const {
+    return policy.path == path_name::row_per_thread || tuning::entries != entry_storage::as_values;
+  }
+  /// Returns whether the levels are needed before the path is chosen.
+  [[nodiscard]] bool needs_levels() const {
+    return !is_row_per_thread_only() && policy.path != path_name::single_block;
+  }
+  /// Returns whether the row_per_thread path takes the rows in level order.
+  [[nodiscard]] bool has_level_order() const {
+    return policy.order == decltype(policy.order)::levels || by_time();
+  }
+  /// Returns whether the number of levels that row blocks would leave is wanted: for the system as it is, if
+  /// row blocks alone may be tried, or if rows are short. This takes a second search for levels.
+  [[nodiscard]] bool counts_blocks() const {
+    const auto entries = static_cast<double>(stored.entries - (form.unit ? 0 : stored.size));
+    return !policy.exact_order && by_time() && !limits.any() &&
+           (policy.run_levels == 1 ||
+            entries <= tuning::entries_of_short_rows * static_cast<double>(stored.size));
+  }
+
+  /// Returns whether levels have so few rows on average that the single_block path is considered.
+  [[nodiscard]] bool is_narrow(std::int64_t levels) const {
+    return static_cast<double>(stored.size) <=
+           tuning::single_block_rows_per_level * static_cast<double>(levels);
+  }
+  /// Returns whether the schedule of a single_block solve can be made: its row numbers have 32 bits, and each
+  /// right-hand side takes one thread block.
+  [[nodiscard]] bool has_schedule() const {
+    return stored.size < (std::int64_t{1} << 31) - 2 && max_rhs < std::int64_t{1} << 31;
+  }
+  [[nodiscard]] double row_per_thread_nanoseconds(const device_triangle<Index, Offset>& rows,
+                                                  std::int64_t levels) const {
+    const auto costs = row_per_thread::solve_costs::of<tuning>(sizeof(Scalar), sizeof(Index), max_rhs);
+    const auto size = static_cast<double>(rows.size);
+    const auto entries = static_cast<double>(rows.entries());
+    const auto hops = static_cast<double>(levels);
+    return limits.is_rewritten ? costs.template rewritten_nanoseconds<tuning>(size, entries, hops)
+                               : costs.nanoseconds(size, entries, hops);
+  }
+  /// Returns whether the row_per_thread path is likely to be chosen: for a small system with wide levels, and
+  /// few levels or rows of several entries, which need other partitions. Its rows are then put in order while
+  /// the device predicts the times of the partitioned path. If another path is chosen, this was in vain.
+  [[nodiscard]] bool expects_row_per_thread(const device_triangle<Index, Offset>& rows,
+                                            std::int64_t levels) const {
+    return by_time() && !limits.any() && rows.entries() <= tuning::partitioned_small_entries &&
+           rows.entries() <= max_count<Offset> / row_per_thread::slice_rows &&
+           rows.size >= tuning::wide_enough_for_rows * levels &&
+           (levels <= 4 || 4 * rows.entries() >= 9 * rows.size);
+  }
+  /// Returns the triangles whose levels may be wanted before it is known which rows are split.
+  [[nodiscard]] triangle_kernels::whole_rows whole_rows() const {
+    return {
+        long_rows<tuning>.whole, wide_long_rows<tuning>.whole,
+        static_cast<std::int64_t>(std::ceil(tuning::wide_split_share * static_cast<double>(stored.size)))};
+  }
+  /// Returns which rows of the system are split. `levels`: with the partial rows or without; 0: not known.
+  [[nodiscard]] triangle_kernels::split_limits limits_of_rows(const device_triangle<Index, Offset>& rows,
+                                                              std::int64_t levels) const {
+    return rows.split_rows >= whole_rows().many && rows.size >= tuning::wide_split_level * levels
+               ? wide_long_rows<tuning>
+               : long_rows<tuning>;
+  }
+  /// Returns whether the row_per_thread path is taken without a prediction of others: few levels, which are
+  /// wide. No such system was solved faster on another path.
+  [[nodiscard]] bool is_flat(const device_triangle<Index, Offset>& rows, std::int64_t levels) const {
+    return by_time() && !limits.any() && levels <= tuning::flat_levels &&
+           rows.size >= tuning::wide_enough_for_rows * levels;
+  }
+  /// No gain was measured with several right-hand sides, so these need an explicit request.
+  [[nodiscard]] bool may_be_hybrid() const {
+    return policy.path == path_name::hybrid || (by_time() && max_rhs == 1);
+  }
+};
 
 /// A triangle as the paths take it, in scratch memory.
 template <class Index, class Offset>
@@ -22,11 +143,10 @@ struct prepared_system {
   std::int64_t entries = 0;      ///< before rows were split; without the pivots
   std::int64_t longest_row = 0;  ///< entries of the longest row before rows were split; without its pivot
   bool has_partial_rows = false;
-  triangle_kernels::split_limits limits{};  ///< with which rows were split
-  split_triangle<Index, Offset> split;      ///< the rows that are solved
-  device_triangle<Index, Offset>
-      before_split;                         ///< empty if no row was split, or if it is not needed any more
-  std::optional<row_levels<Index>> levels;  ///< of the rows that are solved; empty: they are not known
+  triangle_kernels::split_limits limits{};      ///< with which rows were split
+  split_triangle<Index, Offset> split;          ///< the rows that are solved
+  device_triangle<Index, Offset> before_split;  ///< empty if no row was split, or if it is not needed
+  std::optional<row_levels<Index>> levels;      ///< of the rows that are solved; empty: they are not known
 
   [[nodiscard]] const device_triangle<Index, Offset>& rows() const { return split.triangle; }
   /// Returns the triangle without partial rows.

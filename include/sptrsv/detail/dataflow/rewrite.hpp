@@ -18,8 +18,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
-/// Rewrites the system of a draft whose path is chosen, if that is predicted to be faster or the policy asks
-/// for it.
+/// Rewrites the system of a draft whose path is chosen, if that is predicted to pay or asked for.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class rewriter {
   using draft_type = draft<Policy, Scalar, Index, Offset, Executor>;
@@ -92,8 +91,7 @@ class rewriter {
     return {of_.policy.max_growth, std::max(1.0, of_.policy.max_fill), entries,
             tuning::longest_rewritten_row};
   }
-  /// Returns the share of the levels that would be left if the rows of a row block did not need each other; 0
-  /// if it was not counted.
+  /// Returns the share of levels left if rows of a row block did not need each other; 0: not counted.
   [[nodiscard]] double levels_left() const {
     const auto& levels = exact_.system.levels;
     return levels && levels->count_of_blocks > 0
@@ -125,8 +123,7 @@ class rewriter {
     return plan(std::move(rows), times);
   }
 
-  /// Rewrites the rows of runs of levels. `before`: another way, which must be slower; null: the policy asks
-  /// for runs.
+  /// Rewrites the rows of runs of levels. `before`: another, slower way; null: the policy asks for runs.
   attempt by_levels(attempt* before) const {
     const bool knows_levels = exact_.system.levels && !exact_.system.has_partial_rows;
     attempt made =
@@ -185,8 +182,7 @@ class rewriter {
                            (of_.max_rhs == 1 ? combine_nanoseconds(rows) : transform_nanoseconds(rows));
     return times;
   }
-  /// Returns whether a system that was rewritten by levels may meet one of the limits, before its pattern is
-  /// made and planned.
+  /// Returns whether a system rewritten by levels may meet one of the limits, before its pattern is made.
   [[nodiscard]] bool may_pay(const by_levels_rows& rows, const time_limits& times) const {
     const auto entries = static_cast<double>(rows.entries());
     const std::int64_t least_levels = simt::ceil_div(rows.levels(), rows.run_levels());
@@ -205,8 +201,8 @@ class rewriter {
     return rewritten * tuning::rows_per_rewritten >= of_.stored.size && rewritten > 0;
   }
 
-  /// Plans the rewritten system and gives it its values. Refuses it if there is no plan within the limits, or
-  /// if the values are not finite.
+  /// Plans the rewritten system and gives it values. Refuses it if no plan is within the limits, or if values
+  /// are not finite.
   attempt plan(std::unique_ptr<elimination> rows, const time_limits& times) const {
     request_type request = of_;
     request.policy.exact_order = true;  // nothing more is to be rewritten

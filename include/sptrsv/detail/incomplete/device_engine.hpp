@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/incomplete/elimination.hpp"
 #include "sptrsv/detail/incomplete/incomplete_agent.hpp"

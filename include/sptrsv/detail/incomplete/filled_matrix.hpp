@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sptrsv/detail/analysis/pattern_copy.hpp"
+#include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/detail/incomplete/fill_levels.hpp"

@@ -8,7 +8,7 @@
 #include "sptrsv/detail/incomplete/row_state.hpp"
 #include "sptrsv/detail/incomplete/short_row.hpp"
 #include "sptrsv/detail/incomplete/warp_row.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/incomplete/operand_batches.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 

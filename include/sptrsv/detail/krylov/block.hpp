@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "sptrsv/detail/factors/factors_kernels.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/krylov_options.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::krylov {

@@ -36,8 +36,7 @@ struct half_rows {
   Index* level_of_row;  ///< counted from 1
 };
 
-/// The body of a scan over the rows of the whole, which counts the rows of the first levels: numbers the rows
-/// of each half.
+/// The body of a scan over all rows, which counts those of the first levels: numbers the rows of each half.
 template <class Index>
 struct number_rows {
   std::int64_t rest_size;
@@ -88,8 +87,7 @@ struct move_sources {
 
 }  // namespace cut_kernels
 
-/// Returns a half of `rows` rows and `levels` levels whose triangle is empty and whose arrays are not
-/// written.
+/// Returns a half of `rows` rows and `levels` levels with an empty triangle and unwritten arrays.
 template <class Index, class Offset, class Executor>
 half_triangle<Index, Offset> make_half(std::int64_t rows, std::int64_t levels, bool has_partial_rows,
                                        const Executor& on, const analysis_memory& memory) {
@@ -126,15 +124,12 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
        memory);
   const auto select = [&](half_triangle<Index, Offset>& part, std::int64_t first_solve_index,
                           std::int64_t entries) {
-    row_selection<Index> selected{};
-    selected.size = static_cast<std::int64_t>(part.rows.size());
-    selected.rows = part.rows.data();
-    selected.solve_index_of_row = solve_indices.data();
-    selected.first_solve_index = static_cast<Index>(first_solve_index);
-    selected.is_known = true;
-    selected.has_sources = false;
-    selected.entries = entries;
-    part.split.triangle = select_rows(t, selected, on, memory);
+    part.split.triangle =
+        select_rows(t,
+                    row_selection<Index>{static_cast<std::int64_t>(part.rows.size()), part.rows.data(),
+                                         solve_indices.data(), static_cast<Index>(first_solve_index), true,
+                                         false, entries},
+                    on, memory);
   };
   select(made.first, rest_rows, -1);
   select(made.rest, 0, t.entries() - made.first.split.triangle.entries());

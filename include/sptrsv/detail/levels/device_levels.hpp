@@ -77,8 +77,7 @@ struct level_from_one {
 
 /// Finds the level of each row of N triangles: one more than the largest level of the rows that it needs. The
 /// arrays are in scratch memory. `counts_blocks`: whether row_levels::count_of_blocks is wanted. `limit`:
-/// when a search is given up; without it, as soon as that saves time. Either all triangles have rows or none.
-/// Synchronises.
+/// when a search is given up; without it, as soon as that saves time. All have rows, or none. Synchronises.
 template <std::size_t N, class Index, class Offset, class Executor>
 std::array<row_levels<Index>, N> levels_of_rows(
     const std::array<const device_triangle<Index, Offset>*, N>& triangles, bool counts_blocks,
@@ -126,7 +125,6 @@ struct triangle_with_levels {
   triangle_kernels::report found{};  ///< if the host waited once
 };
 
-/// Initialises the arrays of the triangle and of the searches.
 template <class Index, class Offset>
 struct start_rows_and_levels {
   triangle_kernels::start_rows<Offset> rows;
@@ -153,8 +151,8 @@ inline constexpr std::int64_t entries_of_one_wait = std::int64_t{1} << 20;
 
 /// Builds N triangles of a matrix as triangle_builder does. For a small matrix that is sorted by rows of all
 /// systems, it also finds the levels of those whose rows are `wanted`, see levels_of_rows(): one wait for the
-/// device serves all. The first `Searched` triangles are searched. `limits`: of the rows whose partial rows
-/// are counted. Synchronises.
+/// device serves all. The first `Searched` triangles are searched. `limits`: of triangle_builder.
+/// Synchronises.
 ///
 /// For a small matrix `enqueue_more` is called before the wait, with the triangles, the levels of the first
 /// one and the reports of all, which are on the device. It may enqueue work that the reports decide on, and

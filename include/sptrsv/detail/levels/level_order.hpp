@@ -10,8 +10,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
-/// The body of a scan over the new rows: finds the offset and the diagonal source of each row, and the
-/// inverse of the order.
+/// The body of a scan over the new rows: finds offset and diagonal source of each row, and the inverse order.
 template <class Index, class Offset>
 struct place_rows {
   std::int64_t size;               ///< number of new rows
@@ -61,8 +60,7 @@ struct old_entry {
   }
 };
 
-/// Moves column and source of each entry to the new order. Runs once per entry of the new order, see
-/// for_each_entry().
+/// Moves column and source of each entry to the new order. Runs once per new entry, see for_each_entry().
 template <class Index, class Offset>
 struct move_entries {
   old_entry<Index, Offset> old;
@@ -130,16 +128,12 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   moved.columns = buffer<Index>(count, memory.kept, stream);
   const bool moves_sources = s.has_sources && t.sources.size() > 0;
   moved.sources = buffer<Offset>(moves_sources ? count : 0, memory.kept, stream);
-  move_entries<Index, Offset> body{};
-  body.old = {t.row_offsets.data(), s.rows, moved.row_offsets.data()};
-  body.old_size = t.size;
-  body.columns = t.columns.data();
-  body.sources = moves_sources ? t.sources.data() : nullptr;
-  body.solve_index_of_row = s.solve_index_of_row;
-  body.first_solve_index = s.first_solve_index;
-  body.new_columns = moved.columns.data();
-  body.new_sources = moved.sources.data();
-  triangle_kernels::for_each_entry(on, moved.row_offsets.data(), s.size, moved.entries(), body);
+  const old_entry<Index, Offset> old{t.row_offsets.data(), s.rows, moved.row_offsets.data()};
+  triangle_kernels::for_each_entry(
+      on, moved.row_offsets.data(), s.size, moved.entries(),
+      move_entries<Index, Offset>{old, t.size, t.columns.data(), moves_sources ? t.sources.data() : nullptr,
+                                  s.solve_index_of_row, s.first_solve_index, moved.columns.data(),
+                                  moved.sources.data()});
   return moved;
 }
 
@@ -194,8 +188,7 @@ struct levels_by_length {
 
 /// Sorts the rows by level and, within a level, by a key of their lengths, which has key_of.bits bits. Rows
 /// of equal key keep their order. `sections`: the rows are cut into so many sections of consecutive rows, at
-/// least 1, and rows of a level in different sections keep their order, too. `with_solve_indices`: see
-/// make_levels().
+/// least 1, whose rows keep their order, too. `with_solve_indices`: see make_levels().
 template <class Index, class Offset, class KeyOfLength, class Executor>
 levels_by_length<Index> order_by_level_and_length(const device_triangle<Index, Offset>& t,
                                                   const row_levels<Index>& levels, std::int64_t sections,

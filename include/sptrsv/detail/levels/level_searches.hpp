@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The searches for the level of each row of a triangle, on the device or, where that takes too long, on the
-// host.
+// The searches for the level of each row of a triangle, on the device or, where that takes long, on the host.
 #pragma once
 
 #include <algorithm>
@@ -193,8 +192,7 @@ class level_searches {
     buffer<Index> of_blocks;  ///< by row: its level if row blocks did not need each other
     bool is_given_up = false;
     bool is_given_up_for_blocks = false;
-    // If a search was given up, the triangle and its levels in host memory. (A std::vector would write
-    // zeros.)
+    // If a search was given up, triangle and levels in host memory. (A std::vector would write zeros.)
     std::size_t size = 0;
     std::unique_ptr<Offset[]> row_offsets;
     std::unique_ptr<Index[]> columns;

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
@@ -164,8 +164,7 @@ struct levels_agent {
     }
   }
 
-  /// Polls all levels that the row waits for, once. Returns the address of one that is not known yet; null if
-  /// all are known.
+  /// Polls all levels that the row waits for, once. Returns the address of an unknown one; null: none.
   template <class Context>
   SPTRSV_DEVICE static const Index* poll_once(Context& ctx, const params& p, std::int64_t base,
                                               row_state& row) {
@@ -246,8 +245,7 @@ struct levels_agent {
     }
   }
 
-  /// Takes the entries of the warp's row r up to the first whose level is not known yet. Returns true if it
-  /// took all of them.
+  /// Takes the entries of the warp's row r up to the first of unknown level. Returns whether it took all.
   template <class Context, class Warp>
   SPTRSV_DEVICE static bool advance_long_row(Context& ctx, const Warp& warp, const params& p,
                                              std::int64_t base, std::uint32_t known_rows, int r,

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
-#include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
 #include "sptrsv/detail/papers/paper_system.hpp"

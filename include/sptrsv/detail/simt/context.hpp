@@ -66,8 +66,7 @@
 //
 // Graphs:
 //   void end_loop(std::uint64_t loop);   // `loop`, if not 0: the condition of the loop of CUDA graphs that
-//   the
-//                                        // kernel is part of, which ends then. One thread calls it.
+//                                        // the kernel is part of, which ends then. One thread calls it.
 //
 // Several devices:
 //   auto system_scope();                 // load_relaxed, load_acquire, store_relaxed, load_relaxed_words,
@@ -113,12 +112,11 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/host_device.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::simt {
 
-/// Polls *p until `done(*p)` holds and returns that value. The block that writes it must have started, see
-/// sync/tickets.hpp.
+/// Polls *p until `done(*p)` holds; returns that value. Its writer has started, see sync/tickets.hpp.
 template <class Context, class T, class Done>
 SPTRSV_DEVICE T wait_until(Context& ctx, const T* p, Done done) {
   T value = ctx.load_relaxed(p);
@@ -172,6 +170,57 @@ SPTRSV_HOST_DEVICE int bit_count(std::uint32_t mask) {
   }
   return count;
 #endif
+}
+
+/// Operation for reduce(): the sum.
+struct plus {
+  template <class T>
+  SPTRSV_DEVICE T operator()(const T& a, const T& b) const {
+    return a + b;
+  }
+};
+/// Operation for reduce(): the smaller value.
+struct minimum {
+  template <class T>
+  SPTRSV_DEVICE T operator()(const T& a, const T& b) const {
+    return b < a ? b : a;
+  }
+};
+/// Operation for reduce(): the larger value.
+struct maximum {
+  template <class T>
+  SPTRSV_DEVICE T operator()(const T& a, const T& b) const {
+    return a < b ? b : a;
+  }
+};
+/// Operation for reduce(): the bitwise or.
+struct bit_or {
+  template <class T>
+  SPTRSV_DEVICE T operator()(const T& a, const T& b) const {
+    return a | b;
+  }
+};
+
+/// Returns the reduction of `value` by `op` over each aligned group of `width` lanes of the tile. `width` is
+/// a power of two, at most the size of the tile, and the same in every lane. `op` is commutative. The lanes
+/// combine values in a butterfly: the order is fixed, and all lanes of a group get the same bits.
+template <class Tile, class T, class Op>
+SPTRSV_DEVICE T reduce(const Tile& tile, T value, int width, Op op) {
+  for (int mask = width / 2; mask > 0; mask /= 2) {
+    value = op(value, tile.shuffle_xor(value, mask));
+  }
+  return value;
+}
+
+/// Returns the sum of `value` over the lanes of the tile with a smaller rank.
+template <class Tile, class T>
+SPTRSV_DEVICE T exclusive_sum(const Tile& tile, T value) {
+  T sum = value;
+  for (int distance = 1; distance < Tile::lanes; distance *= 2) {
+    const T other = tile.shuffle(sum, tile.rank() < distance ? 0 : tile.rank() - distance);
+    sum += tile.rank() < distance ? T{} : other;
+  }
+  return sum - value;
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::simt

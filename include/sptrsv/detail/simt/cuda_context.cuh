@@ -9,8 +9,7 @@
 
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/context.hpp"
-#include "sptrsv/detail/simt/cuda_copies.cuh"
-#include "sptrsv/detail/simt/cuda_flags.cuh"
+#include "sptrsv/detail/simt/cuda_access.cuh"
 #include "sptrsv/detail/simt/cuda_tile.cuh"
 
 namespace sptrsv::SPTRSV_ABI::detail::simt {

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "sptrsv/detail/simt/cuda_check.cuh"
-#include "sptrsv/detail/simt/cuda_graph.cuh"
 #include "sptrsv/detail/simt/cuda_kernel.cuh"
 #include "sptrsv/detail/simt/simt_executor.hpp"
 #include "sptrsv/host/executor.hpp"
@@ -195,8 +194,7 @@ class cuda_executor {
     }
   }
 
-  /// Records the launches of `enqueue(launcher)`, node by node: a capture of a stream would disturb other
-  /// threads.
+  /// Records the launches of `enqueue(launcher)` node by node: a stream capture would disturb other threads.
   template <class Enqueue>
   [[nodiscard]] simt::cuda_graph record(Enqueue&& enqueue) const {
     simt::graph_recorder recorder;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tiles of the execution context (context.hpp) on the hardware, and the types of words that instructions
-// move.
+// The tiles of the execution context (context.hpp) on the hardware, and the words that instructions move.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -8,13 +8,12 @@
 #include <string>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/simt_executor.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::simt {
 
-/// N bodies that run one after the other for the same item. If they have a condition, that of the first one
-/// serves all of them.
+/// N bodies that run one after the other for one item. The condition of the first, if any, serves all.
 template <class Body, std::size_t N>
 struct all_of {
   Body of[N];
@@ -32,7 +31,6 @@ struct all_of {
   }
 };
 
-/// Returns a / b, rounded up.
 SPTRSV_HOST_DEVICE constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Returns the number of thread blocks of a launch that does `work` items, `work_per_block` in each block.
@@ -80,8 +78,7 @@ struct for_each_agent {
   }
 };
 
-/// Calls `body` on the device for i in [0, count), see for_each_agent. The calls are independent of one
-/// another.
+/// Calls `body` on the device for i in [0, count), see for_each_agent. The calls are independent.
 template <int Lanes, class Executor, class Body>
 void for_each_by_tile(const Executor& on, std::int64_t count, const Body& body) {
   using agent = for_each_agent<Body, Lanes>;
@@ -106,7 +103,6 @@ struct lane_group {
   [[nodiscard]] SPTRSV_DEVICE std::uint32_t ballot(bool v) const {
     return warp.ballot(v) >> (warp.rank() - rank()) & (lanes < 32 ? (1u << lanes) - 1u : ~0u);
   }
-  /// Returns `v` of a lane of the group.
   template <class T>
   [[nodiscard]] SPTRSV_DEVICE T shuffle(T v, int lane) const {
     return warp.shuffle(v, warp.rank() - rank() + lane);

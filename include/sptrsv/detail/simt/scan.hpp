@@ -213,14 +213,12 @@ struct sum_before {
   }
 };
 
-/// The words that the scans of one stream share. They are filled with zero once for many scans: each scan has
-/// a number of its own.
+/// The words that the scans of a stream share, zeroed once for many scans: each has its own number.
 class scan_words {
  public:
   explicit scan_words(memory_resource& resource) : resource_(resource) {}
 
-  /// Computes, for each i in [0, count), the sum of the counts of the elements before, and passes it on: see
-  /// scan_agent.
+  /// Passes on, for each i in [0, count), the sum of the counts of the elements before: see scan_agent.
   template <class Executor, class Body>
   void scan(const Executor& on, std::int64_t count, const Body& body) {
     using agent = scan_agent<Body>;

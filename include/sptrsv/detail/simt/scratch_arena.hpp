@@ -81,8 +81,7 @@ buffer<T> copy_of(const buffer<T>& from, const Executor& on, memory_resource& to
   return copy;
 }
 
-/// Returns the size of the arena of an analysis; 0 for a system so large that allocations cost little beside
-/// the work.
+/// Returns the size of the arena of an analysis; 0 if the system is so large that allocations cost little.
 template <class Executor>
 std::size_t arena_bytes(std::int64_t rows, std::int64_t entries, std::size_t index_bytes) {
   constexpr std::size_t max_bytes = std::size_t{16} << 20;

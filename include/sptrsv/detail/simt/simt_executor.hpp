@@ -64,8 +64,7 @@ namespace sptrsv::SPTRSV_ABI::detail::simt {
 
 /// Returns why kernels on GPU `current` may not use memory of GPU `owner` (-1: host or managed memory); empty
 /// if they may. `is_mapped`: whether kernels can use its address at all. Memory of another GPU is refused
-/// even if the user has enabled the access of peers: the policies hand values over by caches and atomics of
-/// one GPU.
+/// even with peer access: policies hand values over by caches and atomics of one GPU.
 inline std::string why_unreachable(bool is_mapped, int owner, int current) {
   if (owner >= 0 && owner != current) {
     return "it is memory of GPU " + std::to_string(owner) + ", and GPU " + std::to_string(current) +

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/analysis/panel_pattern.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/analysis/columns.hpp"

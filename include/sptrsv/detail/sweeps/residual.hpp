@@ -9,7 +9,7 @@
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/factors/factors_kernels.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::sweeps {
 SPTRSV_BEGIN_ANY_CONTEXT

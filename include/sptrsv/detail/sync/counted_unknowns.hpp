@@ -11,7 +11,6 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar_words.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
@@ -26,7 +25,6 @@ struct counted_unknowns {
   std::int64_t stride;
   solve_state* state;
 
-  /// Returns the address of the value of a right-hand side.
   SPTRSV_DEVICE Scalar* value(std::int64_t solve_index, std::int64_t rhs) const {
     return values + solve_index * stride + rhs;
   }
@@ -76,7 +74,6 @@ class counted_storage : public solve_state_storage {
     reset(on);
   }
 
-  /// Enqueues the state before the first solve.
   template <class Executor>
   void reset(const Executor& on) {
     on.fill_bytes(counts_.data(), 0, counts_.bytes());
@@ -84,12 +81,10 @@ class counted_storage : public solve_state_storage {
     solve_state_storage::reset(on);
   }
 
-  /// Returns the arrays for the parameters of a kernel.
   [[nodiscard]] counted_unknowns<Scalar, Index> unknowns() const {
     return {counts_.data(), values_.data(), stride_, state()};
   }
 
-  /// Returns the size in memory.
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {
     return at(size) * (sizeof(Index) + at(max_columns) * sizeof(Scalar)) + sizeof(solve_state);
   }

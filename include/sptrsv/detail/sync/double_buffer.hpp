@@ -10,14 +10,13 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
-/// The two buffers as kernels see them. In a buffer the components stand by solve index, `size` for each
-/// right-hand side.
+/// The two buffers as kernels see them. Components stand by solve index, `size` for each right-hand side.
 template <class Scalar>
 struct double_buffer {
   using flag = value_flag<Scalar>;
@@ -47,7 +46,6 @@ struct double_buffer {
     }
   }
 
-  /// Records that the component at `substitution_index` is not finite.
   template <class Context>
   SPTRSV_DEVICE void record_nonfinite(Context& ctx, std::uint32_t half,
                                       std::int64_t substitution_index) const {
@@ -62,13 +60,11 @@ struct block_start : block_ticket {
 };
 
 /// Draws a ticket and stores the share of the block to `start`. One thread of the block calls it; the others
-/// may read `start` after a barrier. `columns`: right-hand sides of the solve. `blocks`: of all launches of
-/// the solve.
+/// may read `start` after a barrier. `columns`: right-hand sides. `blocks`: of all launches of the solve.
 template <class Context>
 SPTRSV_DEVICE void take_block(Context& ctx, block_start& start, solve_state* state, std::int64_t columns,
                               std::uint32_t blocks) {
-  // Both are loaded before the ticket says which one is needed: to load after it costs one more trip to
-  // memory.
+  // Both are loaded before the ticket says which is needed: a load after it costs one more trip to memory.
   const std::int64_t used[2] = {ctx.load_relaxed(&state->used_rhs[0]), ctx.load_relaxed(&state->used_rhs[1])};
   start.solve = take_block(ctx, start, state, blocks);
   start.rhs_to_reset = start.half == 0 ? used[1] : used[0];
@@ -77,8 +73,7 @@ SPTRSV_DEVICE void take_block(Context& ctx, block_start& start, solve_state* sta
   }
 }
 
-/// Calls take_block on one thread of the block and waits for it. All threads of the block call it. `blocks`:
-/// of all launches of the solve.
+/// Calls take_block on one thread and waits for it. All threads of the block call it. `blocks`: as there.
 template <class Context>
 SPTRSV_DEVICE void start_block(Context& ctx, block_start& start, solve_state* state, std::int64_t columns,
                                std::uint32_t blocks) {
@@ -121,14 +116,12 @@ class double_buffer_storage : public solve_state_storage {
     reset(on);
   }
 
-  /// Enqueues the state before the first solve.
   template <class Executor>
   void reset(const Executor& on) {
     on.fill_bytes(solved_.data(), 0xff, solved_.bytes());
     solve_state_storage::reset(on);
   }
 
-  /// Returns the buffers for the parameters of a kernel.
   [[nodiscard]] double_buffer<Scalar> buffers() const {
     return {{solved_.data(), solved_.data() + buffer_words_}, state(), size_};
   }
@@ -136,7 +129,6 @@ class double_buffer_storage : public solve_state_storage {
   /// Returns the room for a copy of the right-hand sides; null if there is none.
   [[nodiscard]] Scalar* copy() const { return copy_.data(); }
 
-  /// Returns the size in memory.
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns,
                                          std::int64_t copied_scalars = 0) {
     return at(checked_product(words(size, max_columns), 2, sizeof(word))) +
@@ -144,7 +136,6 @@ class double_buffer_storage : public solve_state_storage {
   }
 
  private:
-  /// Returns the number of words of one buffer.
   static std::int64_t words(std::int64_t size, std::int64_t max_columns) {
     return checked_product(size, max_columns, value_flag<Scalar>::words);
   }

@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 
@@ -21,14 +20,12 @@ template <class Scalar>
 struct fenced_flag {
   using word = std::uint32_t;
 
-  /// Address of a component.
   struct component {
     Scalar* value;
     word* flag;
     word solve;  ///< content of the flag when the value is there
   };
 
-  /// What was read from a component.
   struct reading {
     Scalar seen;
     bool known;
@@ -36,9 +33,7 @@ struct fenced_flag {
     SPTRSV_HOST_DEVICE Scalar value() const { return seen; }
   };
 
-  /// Returns a known zero, for a component that nothing waits for.
   SPTRSV_HOST_DEVICE static reading zero() { return {Scalar{}, true}; }
-  /// Returns whether the value has been read.
   SPTRSV_HOST_DEVICE static bool is_known(const reading& seen) { return seen.known; }
 
   /// Returns the component if its flag is set; otherwise a reading that is not known.
@@ -64,7 +59,6 @@ struct fenced_flag {
     }
   }
 
-  /// Returns the address of the flag if the component is not known; null otherwise.
   SPTRSV_DEVICE static const word* missing(const component& at, const reading& seen) {
     return seen.known ? nullptr : at.flag;
   }
@@ -80,8 +74,7 @@ struct fenced_flag {
   }
 };
 
-/// Has the interface of double_buffer, with one array of values and one of flags. `half` is the number that
-/// half_of returns.
+/// Has the interface of double_buffer, with an array of values and one of flags. `half`: from half_of.
 template <class Scalar>
 struct fenced_values {
   using flag = fenced_flag<Scalar>;
@@ -98,7 +91,6 @@ struct fenced_values {
     return static_cast<std::uint32_t>(solve % 2) + 2;
   }
 
-  /// Returns the address of a component.
   SPTRSV_DEVICE typename flag::component component(std::uint32_t half, std::int64_t column,
                                                    std::int64_t solve_index) const {
     const std::int64_t at = column * size + solve_index;
@@ -115,7 +107,6 @@ struct fenced_values {
     }
   }
 
-  /// Records that the component at `substitution_index` is not finite.
   template <class Context>
   SPTRSV_DEVICE void record_nonfinite(Context& ctx, std::uint32_t half,
                                       std::int64_t substitution_index) const {
@@ -137,19 +128,16 @@ class fenced_storage {
     reset(on);
   }
 
-  /// Enqueues the state before the first solve.
   template <class Executor>
   void reset(const Executor& on) {
     on.fill_bytes(flags_.data(), 0, flags_.bytes());
   }
 
-  /// Returns the arrays for the parameters of a kernel. `state`: of the workspace. `columns`: right-hand
-  /// sides.
+  /// Returns the arrays for a kernel. `state`: of the workspace. `columns`: right-hand sides.
   [[nodiscard]] fenced_values<Scalar> buffers(solve_state* state, std::int64_t columns, bool signals) const {
     return {values_.data(), flags_.data(), state, size_, columns, signals};
   }
 
-  /// Returns the size in memory.
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {
     return at(size * max_columns) * (sizeof(Scalar) + sizeof(word));
   }

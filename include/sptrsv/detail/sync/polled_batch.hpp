@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Components of x that one lane polls together, so that after the last one has arrived one round trip to
-// memory is left.
+// Components of x that one lane polls together: after the last has arrived, one round trip to memory is left.
 #pragma once
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
@@ -40,7 +39,6 @@ class polled_batch {
     seen_[i] = Flag::try_load_cached(ctx, component);
   }
 
-  /// Returns whether all components are known.
   SPTRSV_DEVICE bool is_known() const {
     bool known = true;
     for (int i = 0; i < Count; ++i) {
@@ -78,8 +76,7 @@ class polled_batch {
     return word;
   }
 
-  /// Polls until all components are known, with back-off. Only for components that do not depend on this
-  /// warp.
+  /// Polls until all components are known, with back-off. Not for components that depend on this warp.
   template <class Context, class Address>
   SPTRSV_DEVICE void wait(Context& ctx, const Address& at) {
     while (!poll(ctx, at)) {

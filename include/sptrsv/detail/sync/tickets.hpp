@@ -59,8 +59,7 @@ SPTRSV_DEVICE solve_ticket draw_solve_ticket(Context& ctx, unsigned long long* t
   return read_solve_ticket(ctx.atomic_add(tickets, 1ull), blocks);
 }
 
-/// Substitution index that stands for "every component is finite": larger than every index, so that
-/// atomic_min replaces it.
+/// Substitution index that stands for "every component is finite": atomic_min replaces it by any index.
 inline constexpr std::int64_t all_finite = INT64_MAX;
 
 /// Returns the index as the interface reports it: -1 if every component is finite.
@@ -68,8 +67,7 @@ inline std::int64_t reported_index(std::int64_t first_nonfinite) {
   return first_nonfinite == all_finite ? -1 : first_nonfinite;
 }
 
-/// What consecutive solves of a workspace share, in device memory. Pairs are indexed by the number of the
-/// solve mod 2.
+/// What consecutive solves of a workspace share, in device memory. Pairs are indexed by the solve mod 2.
 struct solve_state {
   alignas(128) unsigned long long tickets;  ///< drawn so far
   alignas(128) std::int64_t used_rhs[2];    ///< right-hand sides of the solve; double buffers only
@@ -99,8 +97,7 @@ SPTRSV_DEVICE void take_block(Context& ctx, block_ticket& to, solve_state* state
     ctx.store(&state->first_nonfinite[to.half ^ 1u], all_finite);
   }
 }
-/// Does the same with a ticket that it draws, and returns the number of the solve. `blocks`: of all launches
-/// of the solve.
+/// Does the same with a ticket that it draws; returns the solve's number. `blocks`: of all launches of it.
 template <class Context>
 SPTRSV_DEVICE unsigned long long take_block(Context& ctx, block_ticket& to, solve_state* state,
                                             std::uint32_t blocks) {
@@ -109,8 +106,7 @@ SPTRSV_DEVICE unsigned long long take_block(Context& ctx, block_ticket& to, solv
   return drawn.solve;
 }
 
-/// Calls take_block on one thread of the block and waits for it. All threads of the block call it. The solve
-/// is one launch.
+/// Calls take_block on one thread and waits. All threads of the block call it. The solve is one launch.
 template <class Context>
 SPTRSV_DEVICE void start_block(Context& ctx, block_ticket& to, solve_state* state) {
   if (ctx.thread_rank() == 0) {
@@ -126,14 +122,12 @@ class solve_state_storage {
   solve_state_storage(const Executor& on, memory_resource& resource)
       : state_(make_buffer<solve_state>(1, on, resource)) {}
 
-  /// Enqueues the state before the first solve.
   template <class Executor>
   void reset(const Executor& on) {
     const solve_state start{0, {0, 0}, {all_finite, all_finite}, 0};
     on.upload(state_.data(), &start, sizeof(start));
   }
 
-  /// Returns the state in device memory.
   [[nodiscard]] solve_state* state() const { return state_.data(); }
   /// Returns the word of device memory for questions of status(), see simt::any_of.
   [[nodiscard]] std::uint32_t* status_flag() const { return &state_.data()->status_flag; }

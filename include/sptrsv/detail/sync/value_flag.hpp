@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value that is its own flag: a component of x holds a reserved NaN until it is solved. A consumer that
-// polls it receives flag and value in one round trip to memory, without a fence. In a complex number each of
-// the two words is its own flag.
+// A value that is its own flag: a component of x holds a reserved NaN until it is solved. A consumer polls
+// flag and value in one round trip to memory, without a fence. Each word of a complex number is its own flag.
 #pragma once
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {

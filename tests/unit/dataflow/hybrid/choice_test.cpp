@@ -1,5 +1,5 @@
 // The cut of the hybrid path: the longest path through the partition levels that are left.
-#include "sptrsv/detail/dataflow/hybrid/hybrid_choice.hpp"
+#include "sptrsv/detail/dataflow/hybrid.hpp"
 
 #include <gtest/gtest.h>
 

@@ -28,8 +28,7 @@ class path {
         max_rhs_(max_rhs),
         stored_entries_(stored_entries),
         form_(form) {
-    // Groups of right-hand sides are solved at the same time by further blocks, as far as the device has
-    // room.
+    // Further blocks solve groups of right-hand sides at the same time, as far as the device has room.
     with_agent([&](auto agent) {
       using agent_type = decltype(agent);
       rhs_together_ = agent_type::layout::rhs_together;
@@ -54,22 +53,15 @@ class path {
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
-    kernel_params<Scalar> p{};
-    p.size = static_cast<std::int32_t>(size_);
-    p.partitions = static_cast<std::int32_t>(plan_.settings.partitions);
-    p.x_ring_size = static_cast<std::int32_t>(plan_.settings.x_ring_size);
-    p.reversed = form_.reversed;
-    p.partition_begins = plan_.partition_begins.data();
-    p.starts = plan_.starts.data();
-    p.packed_slices = plan_.packed_slices.data();
-    p.share = share_;
-    p.buffers = scratch.buffers();
-    p.alpha = alpha;
-    p.b = b;
-    p.x = x;
     with_agent([&](auto agent) {
       using agent_type = decltype(agent);
-      on.template launch<agent_type>(blocks(), p, agent_type::layout::bytes(plan_.settings.x_ring_size));
+      on.template launch<agent_type>(
+          blocks(),
+          {static_cast<std::int32_t>(size_), static_cast<std::int32_t>(plan_.settings.partitions),
+           static_cast<std::int32_t>(plan_.settings.x_ring_size), form_.reversed,
+           plan_.partition_begins.data(), plan_.starts.data(), plan_.packed_slices.data(), share_,
+           scratch.buffers(), alpha, b, x},
+          agent_type::layout::bytes(plan_.settings.x_ring_size));
     });
   }
 
@@ -82,7 +74,6 @@ class path {
     return scratch.first_nonfinite_index(blocks(), on);
   }
 
-  /// Synchronises.
   [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch,
                                    const Executor& on) const {
     const std::int64_t row = form_.reversed ? size_ - 1 - substitution_index : substitution_index;

@@ -39,7 +39,6 @@ class rewritten_system {
   rewritten_system& operator=(const rewritten_system&) = delete;
   virtual ~rewritten_system() = default;
 
-  /// Returns the number of rewritten rows.
   [[nodiscard]] virtual std::int64_t rewritten() const = 0;
   /// Returns the system before it is rewritten.
   [[nodiscard]] const device_triangle<Index, Offset>& triangle() const {
@@ -61,8 +60,7 @@ class rewritten_system {
   /// Computes the values of the rewritten system and what its right-hand sides are computed with.
   virtual void update_values(const Scalar* stored, const Executor& on) = 0;
   [[nodiscard]] const Scalar* values() const { return values_.data(); }
-  /// Returns the first row whose growth is too large by the values that were given last; -1 if there is none.
-  /// Synchronises.
+  /// Returns the first row whose growth is too large by the latest values; -1 if there is none. Synchronises.
   [[nodiscard]] std::int64_t first_grown_index(const Executor& on) const {
     const std::int64_t first = download_value(first_grown_.data(), on);
     return first < triangle().size ? first : -1;
@@ -83,8 +81,7 @@ class rewritten_system {
     whole_ = nullptr;
   }
 
-  /// Computes the right-hand sides of the rewritten system. `c`: size x b.columns, column-major, by
-  /// substitution index.
+  /// Computes the right-hand sides. `c`: size x b.columns, column-major, by substitution index.
   virtual void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const = 0;
   /// Returns how many bytes transform() reads and writes for one right-hand side.
   [[nodiscard]] virtual std::size_t transform_bytes() const {
@@ -130,8 +127,7 @@ class rewritten_system {
             form_.conjugated,
             form_.reversed};
   }
-  /// Returns the limit for later values: the kernel that chose the rows may have rounded their growth
-  /// differently.
+  /// Returns the limit for later values: the kernel that chose the rows may round growth differently.
   [[nodiscard]] real_t<Scalar> max_later_growth() const {
     return static_cast<real_t<Scalar>>(1.001) * max_growth_;
   }
@@ -156,7 +152,6 @@ class rewritten_system {
   void clear_first_grown(const Executor& on) const {
     on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
   }
-  /// Launches a kernel with one warp for each task.
   template <class Agent>
   static void launch_warps(std::int64_t tasks, const typename Agent::params& p, const Executor& on) {
     on.template launch<Agent>(simt::block_count(tasks, Agent::block_threads / 32), p);

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_rows.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
@@ -19,9 +19,8 @@ struct choose_rows_agent {
   struct params {
     valued_triangle<Scalar, Index, Offset> triangle;
     real_t<Scalar> max_growth;
-    Offset longest_row;  ///< entries of a row that is rewritten, at most
-    const Offset*
-        slots;  ///< rows + 1: where the columns of each row are listed; there is room for the longest row
+    Offset longest_row;   ///< entries of a row that is rewritten, at most
+    const Offset* slots;  ///< rows + 1: where the columns of a row are listed, with room for the longest row
     Index* columns;
     Offset* lengths;            ///< by row
     std::uint32_t* eliminated;  ///< by row: one bit for each row of the row block whose entries it eliminates
@@ -78,8 +77,7 @@ struct choose_rows_agent {
   }
 
  private:
-  /// Lists the columns of the rewritten row and returns their number. If there are more than `max_count`, it
-  /// stops.
+  /// Lists the columns of the rewritten row and returns their number; stops above `max_count`.
   template <class Context, class Warp>
   SPTRSV_DEVICE static Offset list_columns(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
                                            Offset slot, const block_row<Offset>& r, Offset length,

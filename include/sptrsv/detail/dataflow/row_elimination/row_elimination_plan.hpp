@@ -84,33 +84,20 @@ class plan : public rewritten_system<Scalar, Index, Offset, Executor> {
 
   void update_values(const Scalar* stored, const Executor& on) override {
     base::clear_first_grown(on);
-    using agent = rewrite_rows_agent<Scalar, Index, Offset>;
-    typename agent::params p{};
-    p.triangle = base::valued(stored);
-    p.max_growth = base::max_later_growth();
-    p.eliminated = eliminated_.data();
-    p.factor_offsets = factor_offsets_.data();
-    p.factors = factors_.data();
-    p.row_offsets = base::row_offsets_.data();
-    p.columns = base::columns_.data();
-    p.values = base::values_.data();
-    p.first_grown = base::first_grown_.data();
-    base::template launch_warps<agent>(row_blocks_, p, on);
+    base::template launch_warps<rewrite_rows_agent<Scalar, Index, Offset>>(
+        row_blocks_,
+        {base::valued(stored), base::max_later_growth(), eliminated_.data(), factor_offsets_.data(),
+         factors_.data(), base::row_offsets_.data(), base::columns_.data(), base::values_.data(),
+         base::first_grown_.data()},
+        on);
   }
 
   void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const override {
-    using agent = eliminated_rhs_agent<Scalar, Offset>;
-    typename agent::params p{};
-    p.size = base::triangle().size;
-    p.row_blocks = row_blocks_;
-    p.reversed = base::form_.reversed;
-    p.eliminated = eliminated_.data();
-    p.factor_offsets = factor_offsets_.data();
-    p.factors = factors_.data();
-    p.alpha = alpha;
-    p.b = b;
-    p.c = c;
-    base::template launch_warps<agent>(row_blocks_ * b.columns, p, on);
+    base::template launch_warps<eliminated_rhs_agent<Scalar, Offset>>(
+        row_blocks_ * b.columns,
+        {base::triangle().size, row_blocks_, base::form_.reversed, eliminated_.data(), factor_offsets_.data(),
+         factors_.data(), alpha, b, c},
+        on);
   }
   [[nodiscard]] std::size_t transform_bytes() const override {
     return base::transform_bytes() + factors_.bytes() + eliminated_.bytes();
@@ -142,26 +129,19 @@ class plan : public rewritten_system<Scalar, Index, Offset, Executor> {
     on.fill_bytes(count.data(), 0, count.bytes());
     eliminated_ = make_buffer<std::uint32_t>(size, on, memory.kept);
     factor_offsets_ = make_buffer<Offset>(row_blocks_ + 1, on, memory.kept);
-    using agent = choose_rows_agent<Scalar, Index, Offset>;
-    typename agent::params p{};
-    p.triangle = base::valued(stored);
-    p.max_growth = base::max_growth_;
-    p.longest_row = static_cast<Offset>(limits.longest_row);
-    p.slots = base::slots_.data();
-    p.columns = base::listed_.data();
-    p.lengths = base::lengths_.data();
-    p.eliminated = eliminated_.data();
-    p.eliminated_entries = factor_offsets_.data();
-    p.rewritten = count.data();
-    base::template launch_warps<agent>(row_blocks_, p, on);
+    base::template launch_warps<choose_rows_agent<Scalar, Index, Offset>>(
+        row_blocks_,
+        {base::valued(stored), base::max_growth_, static_cast<Offset>(limits.longest_row),
+         base::slots_.data(), base::listed_.data(), base::lengths_.data(), eliminated_.data(),
+         factor_offsets_.data(), count.data()},
+        on);
     rewritten_ = download_value(count.data(), on);
   }
 
   std::int64_t row_blocks_;
   std::int64_t rewritten_ = 0;
-  buffer<std::uint32_t>
-      eliminated_;  ///< by row: one bit for each row of the row block whose entries it eliminates
-  buffer<Offset> factor_offsets_;  ///< row blocks + 1; their counts until make_pattern()
+  buffer<std::uint32_t> eliminated_;  ///< by row: a bit for each row of its row block that it eliminates
+  buffer<Offset> factor_offsets_;     ///< row blocks + 1; their counts until make_pattern()
   buffer<Scalar> factors_;
 };
 

@@ -15,7 +15,6 @@
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 
@@ -39,22 +38,17 @@ struct valued_triangle {
   template <class Context>
   SPTRSV_DEVICE Scalar entry(Context& ctx, std::int64_t row, Offset e) const {
     if (sources != nullptr) {
-      return value(ctx, ctx.load_constant(sources + e));
+      return load_value(ctx, stored + ctx.load_constant(sources + e), conjugated);
     }
     const stored_run<Offset> run{ctx.load_constant(diagonal_sources + row), reversed};
-    return value(ctx, run.source(static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) - e)));
+    const auto number = static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) - e);
+    return load_value(ctx, stored + run.source(number), conjugated);
   }
   template <class Context>
   SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t row) const {
-    return diagonal_sources == nullptr ? pivot_divisor<Scalar>::one()
-                                       : value(ctx, ctx.load_constant(diagonal_sources + row));
-  }
-
- private:
-  template <class Context>
-  SPTRSV_DEVICE Scalar value(Context& ctx, Offset source) const {
-    const Scalar v = ctx.load_constant(stored + source);
-    return conjugated ? conjugate(v) : v;
+    return diagonal_sources == nullptr
+               ? pivot_divisor<Scalar>::one()
+               : load_value(ctx, stored + ctx.load_constant(diagonal_sources + row), conjugated);
   }
 };
 
@@ -101,9 +95,8 @@ struct row_elimination {
 };
 
 /// Computes the effect. `r`: a block_row, or a type with the same members. `base`: the row that r.needs
-/// counts from. `inverse_sum()`: returns inverse_sum of the row that the lane's entry needs, which is the row
-/// sum of the inverse of U's comparison matrix (Higham, Accuracy and Stability of Numerical Algorithms,
-/// section 8.2).
+/// counts from. `inverse_sum()`: returns inverse_sum of the row that the lane's entry needs, the row sum of
+/// the inverse of U's comparison matrix (Higham, Accuracy and Stability of Numerical Algorithms, 8.2).
 template <class Context, class Warp, class Scalar, class Index, class Offset, class Row, class InverseSum>
 SPTRSV_DEVICE row_elimination<Scalar> eliminate(Context& ctx, const Warp& warp,
                                                 const valued_triangle<Scalar, Index, Offset>& t,
@@ -165,8 +158,7 @@ SPTRSV_DEVICE Offset merge(Context& ctx, const Warp& warp, List list, Index* to,
   }
 }
 
-/// Returns the index of the column in columns[begin] ... columns[end - 1], which ascend; `end` if it is not
-/// there.
+/// Returns the index of the column in columns[begin] ... columns[end - 1], which ascend; otherwise `end`.
 template <class Context, class Index, class Offset>
 SPTRSV_DEVICE Offset find_column(Context& ctx, const Index* columns, Offset begin, Offset end, Index column) {
   Offset high = end;

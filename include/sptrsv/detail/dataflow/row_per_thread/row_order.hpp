@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which the row_per_thread path solves the rows: level by level, in slices of about equally long
-// rows.
+// The order in which row_per_thread solves the rows: by level, in slices of about equally long rows.
 #pragma once
 
 #include <algorithm>
@@ -47,8 +46,7 @@ struct row_order {
   }
 };
 
-/// Returns into how many sections of consecutive rows order_rows() cuts the rows; 0: it does not sort them by
-/// length.
+/// Returns into how many sections of consecutive rows order_rows() cuts the rows; 0: no sort by length.
 template <class Tuning, class Index, class Offset>
 std::int64_t sections_of(const device_triangle<Index, Offset>& triangle, std::int64_t levels) {
   return triangle.longest_row * triangle.size <= 2 * triangle.entries()

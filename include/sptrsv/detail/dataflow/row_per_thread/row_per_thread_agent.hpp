@@ -21,7 +21,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
@@ -57,8 +57,7 @@ struct agent {
     start_block(ctx, start, p.buffers.state, (p.x.columns + Columns - 1) / Columns * Columns,
                 p.share.solve_blocks);
     const auto warp = ctx.template group<32>();
-    // The shuffle keeps the value in a register; otherwise the compiler reads the special register, which is
-    // slow, again after the wait.
+    // The shuffle keeps the value in a register; the compiler would read the slow special register again.
     const int thread = warp.shuffle(ctx.thread_rank(), warp.rank());
     const auto block = static_cast<std::uint32_t>(start.block);
     const auto rhs_blocks = static_cast<std::uint32_t>(p.rhs_blocks);
@@ -131,8 +130,7 @@ struct agent {
   SPTRSV_DEVICE static std::int64_t pack_words(const params& p) { return p.buffers.size * flag::words; }
 
   /// Solves the rows of a warp. The lanes go through the loop together, each with its own row: a lane whose
-  /// entries have come goes on while the others poll again. The function is long because its steps share
-  /// registers.
+  /// entries have come goes on while the others poll again. It is long because its steps share registers.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve_rows(Context& ctx, const Warp& warp, const params& p,
                                        std::int64_t solve_index, int pack, int rhs_block,
@@ -204,8 +202,7 @@ struct agent {
     }
   }
 
-  /// Returns the components of pack number `pack` of the sweep that begins with `first_pack`, of `packs` in
-  /// all.
+  /// Returns the components of pack `pack` of the sweep that begins with `first_pack`, of `packs` in all.
   SPTRSV_DEVICE static pack_components components_of_pack(const params& p, word* components,
                                                           std::int64_t packs, std::int64_t first_pack,
                                                           int pack) {

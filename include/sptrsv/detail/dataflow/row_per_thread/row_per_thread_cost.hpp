@@ -10,8 +10,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {
 
-/// The parts of a solve, and the nanoseconds of each: the launch, a level, and the bytes of a row and of an
-/// entry (without the diagonal).
+/// The nanoseconds of the parts of a solve: launch, level, bytes of a row and of an entry (not the diagonal).
 struct solve_costs {
   double launch;
   double level;

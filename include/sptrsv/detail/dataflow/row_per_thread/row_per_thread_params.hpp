@@ -28,9 +28,8 @@ struct kernel_params {
   const Offset* offsets;
   const Index* columns;
   const Stored* values;
-  const Stored* diagonal;  ///< by solve index; null if it is unit
-  const Index*
-      substitution_indices;  ///< by solve index, -1 for partial rows; null if the two indices are the same
+  const Stored* diagonal;             ///< by solve index; null if it is unit
+  const Index* substitution_indices;  ///< by solve index, -1: partial row; null: the two indices are the same
   const Index* gates;  ///< by slice: a solve index some levels before, -1 if there is none; null: no gates
   launch_share share;
   double_buffer<Scalar> buffers;

@@ -9,9 +9,8 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
-#include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/diagonal_agent.hpp"
@@ -76,18 +75,11 @@ class path {
       values_.gather(values, slices_.sources.data(), diagonal_sources_.data(), form_.conjugated, on);
       return;
     }
-    gather_run_values<Scalar, Index, Offset, stored_entry> gather{};
-    gather.size = slices_.size;
-    gather.offsets = slices_.offsets.data();
-    gather.shifts = slices_.shifts.data();
-    gather.diagonals = slices_.diagonals.data();
-    gather.substitution_indices = substitution_indices_.data();
-    gather.stored = values;
-    gather.values = values_.values();
-    gather.pivots = values_.diagonal();
-    gather.reversed = form_.reversed;
-    gather.conjugated = form_.conjugated;
-    simt::for_each(on, slices_.count * slice_rows, gather);
+    simt::for_each(on, slices_.count * slice_rows,
+                   gather_run_values<Scalar, Index, Offset, stored_entry>{
+                       slices_.size, slices_.offsets.data(), slices_.shifts.data(), slices_.diagonals.data(),
+                       substitution_indices_.data(), values, values_.values(), values_.diagonal(),
+                       form_.reversed, form_.conjugated});
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
@@ -133,7 +125,6 @@ class path {
     return scratch.first_nonfinite_index(blocks(), on);
   }
 
-  /// Synchronises.
   [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch,
                                    const Executor& on) const {
     return values_.is_zero_pivot(substitution_index, substitution_indices_.data(), scratch.status_flag(), on);
@@ -143,8 +134,7 @@ class path {
   static std::int64_t rhs_together_for(std::int64_t max_rhs) { return max_rhs > 1 ? rhs_together : 1; }
   /// Returns the number of rows, with the partial rows: the rows of the double buffer.
   [[nodiscard]] std::int64_t solve_size() const { return slices_.size; }
-  /// Returns the number of levels; 0 if they were not counted. A row that was split may count as several
-  /// levels.
+  /// Returns the number of levels; 0: not counted. A split row may count as several levels.
   [[nodiscard]] std::int64_t levels() const { return levels_; }
 
   void describe(solver_info& info) const {
@@ -275,9 +265,8 @@ class path {
   rhs_sharing<Tuning> sharing_;
   std::int64_t levels_ = 0;
   sliced_ell<Index, Offset> slices_;
-  buffer<Index>
-      substitution_indices_;  ///< by solve index, -1 for partial rows; empty if the two indices are the same
-  buffer<Index> gates_;       ///< by slice; empty if there are none
+  buffer<Index> substitution_indices_;  ///< by solve index, -1: partial row; empty: the indices are the same
+  buffer<Index> gates_;                 ///< by slice; empty if there are none
   buffer<Offset> diagonal_sources_;
   device_values<Scalar, Executor, stored_entry> values_;
   launch_share share_{};

@@ -8,8 +8,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {
 
-/// Writes, for each row and each lane past the last row, the values of its entries, if rows are runs of the
-/// stored matrix.
+/// Writes the values of the entries of each row and lane past the last row, if rows are stored runs.
 template <class Scalar, class Index, class Offset, class Stored>
 struct gather_run_values {
   static constexpr int at_once = 4;  ///< loads of a row that are under way together
@@ -17,8 +16,7 @@ struct gather_run_values {
   const Offset* offsets;
   const entry_shift* shifts;
   const Offset* diagonals;
-  const Index*
-      substitution_indices;  ///< by solve index, -1 for partial rows; null: there are no partial rows
+  const Index* substitution_indices;  ///< by solve index, -1: partial row; null: there are none
   const Scalar* stored;
   Stored* values;
   Stored* pivots;  ///< null if the diagonal is unit
@@ -43,7 +41,8 @@ struct gather_run_values {
         value[i] = shift[i] == minus_one ? Scalar{} - pivot_divisor<Scalar>::one() : Scalar{};
         if (shift[i] > minus_one) {
           const std::int64_t from_end = (end - slot + slice_rows - 1) / slice_rows - i;
-          value[i] = load(ctx, run.source(static_cast<Offset>(from_end - shift[i])));
+          value[i] =
+              load_value(ctx, stored + run.source(static_cast<Offset>(from_end - shift[i])), conjugated);
         }
       }
       SPTRSV_UNROLL
@@ -57,15 +56,9 @@ struct gather_run_values {
       const bool is_partial =
           substitution_indices != nullptr && ctx.load_constant(substitution_indices + row) < 0;
       ctx.store(pivots + row,
-                entry_cast<Stored>(is_partial ? pivot_divisor<Scalar>::one() : load(ctx, run.diagonal)));
+                entry_cast<Stored>(is_partial ? pivot_divisor<Scalar>::one()
+                                              : load_value(ctx, stored + run.diagonal, conjugated)));
     }
-  }
-
- private:
-  template <class Context>
-  SPTRSV_DEVICE Scalar load(Context& ctx, Offset source) const {
-    const Scalar number = ctx.load_constant(stored + source);
-    return conjugated ? conjugate(number) : number;
   }
 };
 

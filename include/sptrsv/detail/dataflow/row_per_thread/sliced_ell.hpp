@@ -109,8 +109,7 @@ struct place_slices {
 };
 
 /// Fills the slots of each row, also of those past the last one; one warp for each row. The first slots of a
-/// row have no entry if the row is shorter than others of its slice. The entries of a short row are sorted by
-/// solve index.
+/// row are empty if others of its slice are longer. The entries of a short row are sorted by solve index.
 template <class Index, class Offset>
 struct pack_agent {
   static constexpr int block_threads = 256;
@@ -248,19 +247,12 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
   }
   using pack = pack_agent<Index, Offset>;
   if (t.size > 0) {
-    typename pack::params p{};
-    p.size = t.size;
-    p.order = order;
-    p.row_offsets = t.row_offsets.data();
-    p.columns = t.columns.data();
-    p.sources = t.sources.data();
-    p.offsets = g.offsets.data();
-    p.packed_columns = g.columns.data();
-    p.packed_sources = g.sources.data();
-    p.shifts = g.shifts.data();
-    p.run_of = {t.row_offsets.data(), t.sources.data(), t.diagonal_sources.data(), reversed};
-    p.diagonals = g.diagonals.data();
-    on.template launch<pack>(simt::block_count(g.count * slice_rows, pack::block_threads / 32), p);
+    const stored_run_reader<Offset> run_of{t.row_offsets.data(), t.sources.data(), t.diagonal_sources.data(),
+                                           reversed};
+    on.template launch<pack>(
+        simt::block_count(g.count * slice_rows, pack::block_threads / 32),
+        {t.size, order, t.row_offsets.data(), t.columns.data(), t.sources.data(), g.offsets.data(),
+         g.columns.data(), g.sources.data(), g.shifts.data(), run_of, g.diagonals.data()});
   }
   return g;
 }

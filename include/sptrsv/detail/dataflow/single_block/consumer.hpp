@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_shape.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 
@@ -20,8 +20,7 @@ class consumer {
         p_(p),
         warp_(ctx.template group<32>()),
         shared_(ctx.dynamic_shared()),
-        // The shuffles keep these values in registers; otherwise the compiler reads special registers, which
-        // are slow, in each tile.
+        // The shuffles keep these values in registers: special registers are slow to read in each tile.
         thread_(static_cast<unsigned>(warp_.shuffle(ctx.thread_rank(), warp_.rank()))),
         column_(warp_.shuffle(ctx.block_rank(), 0)),
         row_(thread_ / lanes),
@@ -90,8 +89,7 @@ class consumer {
     T of[2];
   };
 
-  /// What a lane holds of a tile before it reads components of x. Only the first lane of a row has a
-  /// right-hand side and a target.
+  /// What a lane holds of a tile before it reads x. The first lane of a row has right-hand side and target.
   struct tile_data {
     array_of<Scalar, entries> value;
     array_of<std::int32_t, entries> operand;  ///< in bytes from the start of the x ring buffer

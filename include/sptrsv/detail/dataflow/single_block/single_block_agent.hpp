@@ -19,7 +19,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/single_block/consumer.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_shape.hpp"
 
@@ -102,8 +102,7 @@ class producer {
     for_each_round<rows>([&](int round, int r) { copy_rhs(shared_.rhs + slot * rows + r, source[round]); });
   }
 
-  /// Calls work(round, i) for the numbers i < `Count` that this thread has: all producers take them
-  /// round-robin.
+  /// Calls work(round, i) for the numbers i < `Count` of this thread: all producers take them round-robin.
   template <int Count, class Work>
   SPTRSV_DEVICE void for_each_round(Work work) const {
     SPTRSV_UNROLL
@@ -114,8 +113,7 @@ class producer {
     }
   }
 
-  /// Begins to copy a right-hand side, real number by real number: the user's arrays may not be aligned to
-  /// more.
+  /// Begins to copy a right-hand side, real number by real number: user arrays may not be aligned to more.
   SPTRSV_DEVICE void copy_rhs(Scalar* rhs, std::int32_t source) {
     const Scalar* const stored =
         source >= 0 ? b_ + source * p_.b.row_stride : x_ + reload_source(source) * p_.x.row_stride;

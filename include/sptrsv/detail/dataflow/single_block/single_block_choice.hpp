@@ -56,8 +56,7 @@ struct shape_choice {
   double nanoseconds = std::numeric_limits<double>::infinity();
 };
 
-/// Returns the fastest shape, or the shape with the index `wanted` if that is not -1; a shape without rows if
-/// there is no such index.
+/// Returns the fastest shape, or that with the index `wanted` unless it is -1; without rows if none is.
 template <class Tuning, class Index, class Offset>
 shape_choice choose_shape(const host_triangle<Index, Offset>& rows, const host_levels<Index>& levels,
                           int wanted) {

@@ -21,8 +21,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 
-/// Writes, for each row of the triangle, its pivot and the reciprocal; NaN as the reciprocal if the row must
-/// divide.
+/// Writes the pivot of each row of the triangle and the reciprocal, which is NaN if the row must divide.
 template <class Scalar, class Offset>
 struct scatter_pivots {
   const Scalar* stored;
@@ -34,10 +33,10 @@ struct scatter_pivots {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const Scalar value = ctx.load_constant(stored + ctx.load_constant(sources + row));
-    const pivot_divisor<Scalar> pivot(conjugated ? conjugate(value) : value);
+    const Scalar value = load_value(ctx, stored + ctx.load_constant(sources + row), conjugated);
+    const pivot_divisor<Scalar> pivot(value);
     const std::uint32_t slot = ctx.load_constant(row_slots + row);
-    ctx.store(pivots + slot, conjugated ? conjugate(value) : value);
+    ctx.store(pivots + slot, value);
     ctx.store(reciprocals + slot, pivot.is_safe() ? pivot.reciprocal() : must_divide<Scalar>());
   }
 };
@@ -73,8 +72,7 @@ struct scatter_entries {
     if (stored == nullptr) {
       return Scalar{} - pivot_divisor<Scalar>::one();
     }
-    const Scalar value = ctx.load_constant(stored + ctx.load_constant(sources + e));
-    return conjugated ? conjugate(value) : value;
+    return load_value(ctx, stored + ctx.load_constant(sources + e), conjugated);
   }
 
   template <class Context>
@@ -107,7 +105,6 @@ class scratch {
     reset(on);
   }
 
-  /// Enqueues the state before the first solve.
   template <class Executor>
   void reset(const Executor& on) {
     on.fill_bytes(words_.data(), 0, words_.bytes());
@@ -116,8 +113,7 @@ class scratch {
   [[nodiscard]] std::int64_t* used_rhs() const { return words_.data(); }
   [[nodiscard]] std::int64_t* first_nonfinite() const { return words_.data() + 1; }
 
-  /// Returns the first substitution index with a non-finite component in the last solve; -1 if there is none.
-  /// Synchronises.
+  /// Returns the first substitution index with a non-finite x in the last solve; -1: none. Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t first_nonfinite_index(const Executor& on) const {
     std::int64_t columns = 0;
@@ -141,8 +137,7 @@ class path {
   static constexpr const char* name = "single_block";
   using workspace = scratch;
 
-  /// `sources`, `diagonal_sources`: by entry and by row of the triangle, the stored entry that holds its
-  /// value.
+  /// `sources`, `diagonal_sources`: by entry and by row of the triangle, the stored entry of its value.
   path(const schedule& from, int shape_index, std::int64_t max_rhs, buffer<Offset>&& sources,
        buffer<Offset>&& diagonal_sources, const triangle_form& form, const Executor& on,
        memory_resource& resource)
@@ -228,7 +223,6 @@ class path {
     return scratch.first_nonfinite_index(on);
   }
 
-  /// Synchronises.
   [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const workspace&,
                                    const Executor& on) const {
     if (params_.pivots == nullptr) {
@@ -261,7 +255,6 @@ class path {
   }
 
  private:
-  /// Returns an array of zeros.
   Scalar* zeros(std::int64_t count, const Executor& on, memory_resource& resource) {
     Scalar* const made = arrays_.template make<Scalar>(count, on, resource);
     on.fill_bytes(made, 0, at(count) * sizeof(Scalar));

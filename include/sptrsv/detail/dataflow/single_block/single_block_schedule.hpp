@@ -32,22 +32,20 @@ inline constexpr std::uint32_t in_tile_bit = 1u << 31;
 struct schedule {
   shape_values shape{};
   std::int64_t tiles = 0;
-  std::int64_t x_ring_size = 0;         ///< components in the ring buffer, without the zero
-  std::vector<std::uint16_t> operands;  ///< by slot: component of the ring buffer
-  std::vector<tile_row> rows;           ///< by row of the schedule: tile * rows + row in tile
-  std::vector<std::uint32_t>
-      in_tile_rows;  ///< by row of the schedule: a bit for each row of its tile that it needs
-  std::vector<std::uint32_t> entry_slots;  ///< by entry of the triangle: the place of its value
-  std::vector<std::uint32_t> link_slots;   ///< by link to a partial row: the place of its factor -1
-  std::vector<std::uint32_t> row_slots;    ///< by row of the triangle: its row of the schedule
-  std::int64_t reloads = 0;                ///< number of reloading rows
+  std::int64_t x_ring_size = 0;             ///< components in the ring buffer, without the zero
+  std::vector<std::uint16_t> operands;      ///< by slot: component of the ring buffer
+  std::vector<tile_row> rows;               ///< by row of the schedule: tile * rows + row in tile
+  std::vector<std::uint32_t> in_tile_rows;  ///< by row of the schedule: a bit for each row of its tile needed
+  std::vector<std::uint32_t> entry_slots;   ///< by entry of the triangle: the place of its value
+  std::vector<std::uint32_t> link_slots;    ///< by link to a partial row: the place of its factor -1
+  std::vector<std::uint32_t> row_slots;     ///< by row of the triangle: its row of the schedule
+  std::int64_t reloads = 0;                 ///< number of reloading rows
 };
 
 template <class Index, class Offset>
 class schedule_builder {
  public:
-  /// `rows`: without sources. `x_ring_tiles`: length of the ring buffer, at least twice the shape's reload
-  /// distance.
+  /// `rows`: without sources. `x_ring_tiles`: of the ring buffer, at least twice the reload distance.
   schedule_builder(const host_triangle<Index, Offset>& rows, const shape_values& shape,
                    std::int64_t x_ring_tiles, bool reversed)
       : in_(rows),
@@ -154,8 +152,7 @@ class schedule_builder {
   }
 
   /// Reloads the terms that will have left the ring buffer in `tile`. Returns whether the row can no longer
-  /// stand in `tile`: reloading rows may have taken its room, or one more term may come from an earlier tile
-  /// then.
+  /// stand in `tile`: its room may be taken, or one more term come from an earlier tile.
   bool reload_missing(std::vector<term>& terms, std::int64_t tile) {
     bool has_reloaded = false;
     for (term& t : terms) {

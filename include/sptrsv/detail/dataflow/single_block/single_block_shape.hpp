@@ -18,8 +18,7 @@ namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 
 /// A shape of the tuning (sptrsv::single_block_shape) as a type, for which the kernel is compiled. A tile has
 /// `Rows` rows with `Lanes` lanes each, every lane with `Entries` entries; one warp solves it. A row may need
-/// rows of earlier tiles, and of its own tile the `Reach` rows before it: all of them (Rows - 1) or the
-/// nearest ones.
+/// rows of earlier tiles, and of its own tile the `Reach` rows before it: all (Rows - 1) or the nearest.
 template <int Rows, int Lanes, int Entries, int Reach>
 struct kernel_shape {
   static_assert(Rows * Lanes == 32, "single_block_shape: rows * lanes must be 32");
@@ -56,8 +55,7 @@ struct shape_values {
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int threads() const { return rows * lanes; }
   /// Returns how many entries a row may have whose columns are in earlier tiles.
   [[nodiscard]] int row_capacity() const { return lanes * entries; }
-  /// Returns after how many tiles a component may be reloaded from x: by then its store to x is visible to
-  /// producers.
+  /// Returns after how many tiles a component may be reloaded from x: producers then see its store to x.
   [[nodiscard]] int reload_distance() const { return (stages + 2) * stage_tiles; }
 };
 
@@ -111,8 +109,8 @@ struct shapes_of {
       decltype(shapes_by_index<shape>(std::make_index_sequence<std::size(Tuning::single_block_shapes)>{}));
 };
 
-/// Returns the index of the entry (r, q), q < r, among the in-tile entries of a tile: a packed lower triangle
-/// by columns, or a band by rows.
+/// Returns the index of the entry (r, q), q < r, in a tile: a packed lower triangle by columns, or a band by
+/// rows.
 template <class Integer>
 SPTRSV_HOST_DEVICE constexpr Integer in_tile_index(Integer rows, Integer reach, Integer q, Integer r) {
   return reach == rows - 1 ? q * (2 * rows - q - 1) / 2 + r - q - 1 : r * reach + r - q - 1;

@@ -17,11 +17,11 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/papers/block/block_plan.hpp"
 #include "sptrsv/detail/papers/block/block_rows.hpp"
 #include "sptrsv/detail/papers/row_wise/tasks.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/papers/block/block_agent.hpp"
 #include "sptrsv/detail/papers/block/block_plan.hpp"

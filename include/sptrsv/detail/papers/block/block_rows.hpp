@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/papers/paper_system.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
 

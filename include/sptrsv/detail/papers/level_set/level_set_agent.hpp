@@ -7,10 +7,10 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/scalar_words.hpp"
 #include "sptrsv/detail/papers/paper_system.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 #include "sptrsv/policy/orientation.hpp"

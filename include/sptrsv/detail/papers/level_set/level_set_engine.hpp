@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/papers/level_set/level_set_agent.hpp"

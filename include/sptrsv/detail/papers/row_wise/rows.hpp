@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/papers/paper_system.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/papers/row_wise/rows.hpp"
 #include "sptrsv/detail/papers/scheme/assignment.hpp"
 #include "sptrsv/detail/sync/fenced_values.hpp"

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/prefetched_entries.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/detail/papers/paper_system.hpp"

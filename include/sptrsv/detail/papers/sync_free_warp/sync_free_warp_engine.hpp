@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/runs.hpp"
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/detail/papers/paper_system.hpp"
 #include "sptrsv/detail/papers/row_wise/rows.hpp"
 #include "sptrsv/detail/papers/row_wise/tasks.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
 #include "sptrsv/policy/sync_free_warp.hpp"

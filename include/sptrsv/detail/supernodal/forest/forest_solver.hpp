@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/supernodal/forest/forest_memory.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {

@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/pack/supernodal_pack.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "sptrsv/detail/base/array_of.hpp"
-#include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 

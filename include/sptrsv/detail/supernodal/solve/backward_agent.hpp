@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/forest/forest_solver.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"

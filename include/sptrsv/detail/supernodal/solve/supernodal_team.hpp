@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
 #include "sptrsv/detail/supernodal/solve/tasks.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/for_each_entry.hpp"
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/analysis/stored_values.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/values/invert_agent.hpp"
 #include "sptrsv/detail/supernodal/values/panel_tiles.hpp"
 #include "sptrsv/detail/supernodal/values/tile_product.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
-#include "sptrsv/detail/dataflow/hybrid/hybrid_choice.hpp"
+#include "sptrsv/detail/dataflow/hybrid.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/level_tables.hpp"
 #include "support/emulator_target.hpp"
 

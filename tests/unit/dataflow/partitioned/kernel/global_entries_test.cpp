@@ -1,6 +1,6 @@
 // Global entries of the partitioned path in systems of nearly 2^31 rows: the addresses of their components.
 // The components lie nowhere; a context records the addresses and returns zeros.
-#include "sptrsv/detail/dataflow/partitioned/kernel/global_operands.hpp"
+#include "sptrsv/detail/dataflow/partitioned/kernel/pipeline.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Partitions that are boxes of a grid.
-#include "sptrsv/detail/dataflow/partitioned/layout/block_partition.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
+#include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
 
 #include <algorithm>
 #include <cstdint>

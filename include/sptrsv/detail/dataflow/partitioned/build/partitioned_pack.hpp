@@ -144,12 +144,10 @@ struct pack_rows {
   packed_slices_view slices;
   std::int64_t size;  ///< rows of the system
   bool reversed;
-  const Index*
-      substitution_indices;  ///< by row of the triangle, -1 for partial rows; null if they are the rows
-  const Offset* sources;     ///< by entry: the stored entry; negative for the link to a partial row
-  const Offset*
-      diagonal_sources;    ///< by row of the triangle, -1 for partial rows; null if the diagonal is unit
-  std::uint32_t* targets;  ///< see value_sources
+  const Index* substitution_indices;  ///< by row of the triangle, -1: partial row; null: they are the rows
+  const Offset* sources;              ///< by entry: the stored entry; negative for the link to a partial row
+  const Offset* diagonal_sources;     ///< by row of the triangle, -1: partial row; null: the diagonal is unit
+  std::uint32_t* targets;             ///< see value_sources
   std::int64_t stored_entries;
   run_arrays runs;
 

@@ -20,7 +20,7 @@
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_pack.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
-#include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shared_memory.hpp"
+#include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
@@ -55,8 +55,7 @@ struct plan_settings {
   }
 };
 
-/// The plan of a partitioned solve. Arrays are in device memory; see kernel_params for those that the kernel
-/// reads.
+/// The plan of a partitioned solve. Arrays are in device memory; kernel_params describes those of the kernel.
 struct plan {
   plan_settings settings;
   std::int64_t solve_size = 0;  ///< rows, with the partial rows
@@ -70,7 +69,6 @@ struct plan {
   [[nodiscard]] packed_slices_view slices() const {
     return {slice_begins.data(), packed_slices.data(), slice_format::of<Scalar>(settings.shape)};
   }
-  /// Puts the values of the stored matrix where the kernel reads them.
   template <class Scalar, class Executor>
   void update_values(const Scalar* stored, std::int64_t stored_entries, const triangle_form& form,
                      const Executor& on) {
@@ -139,18 +137,11 @@ class planner {
       on_.fill_bytes(from.targets, 0xff, from.arrays.bytes());
     }
     start_slices(shared_words, kept);
-    pack_rows<Scalar, Index, Offset> pack{};
-    pack.reader = reader(t);
-    pack.slices = plan_.slices<Scalar>();
-    pack.size = size;
-    pack.reversed = reversed;
-    pack.substitution_indices = split.substitution_indices.data();
-    pack.sources = t.sources.data();
-    pack.diagonal_sources = t.diagonal_sources.data();
-    pack.targets = from.targets;
-    pack.stored_entries = stored_entries;
-    pack.runs = from.runs;
-    simt::for_each_by_groups(on_, lanes_of_row(t), plan_.solve_size, pack);
+    simt::for_each_by_groups(
+        on_, lanes_of_row(t), plan_.solve_size,
+        pack_rows<Scalar, Index, Offset>{reader(t), plan_.slices<Scalar>(), size, reversed,
+                                         split.substitution_indices.data(), t.sources.data(),
+                                         t.diagonal_sources.data(), from.targets, stored_entries, from.runs});
     return std::move(plan_);
   }
 
@@ -187,15 +178,10 @@ class planner {
     on_.sort_pairs(keys.data(), sorted_keys, levels.numbers.data(), sorted_rows.data(), t.size,
                    bits_for(static_cast<std::uint64_t>(plan_.settings.partitions * levels.count)),
                    memory_.scratch);
-    order_rows<Index> body{};
-    body.shape = plan_.settings.shape;
-    body.partitions = plan_.settings.partitions;
-    body.order = order_;
-    body.rows = sorted_rows.data();
-    body.has_global = has_global.data();
-    body.ordered = rows_;
-    body.solve_index_of_row = solve_index_of_row_.data();
-    scan(on_, t.size, body, memory_);
+    scan(on_, t.size,
+         order_rows<Index>{plan_.settings.shape, plan_.settings.partitions, order_, sorted_rows.data(),
+                           has_global.data(), rows_, solve_index_of_row_.data()},
+         memory_);
   }
 
   /// Returns an array of scratch memory that ends with the planner.
@@ -238,23 +224,12 @@ class planner {
     plan_.slice_begins = make_buffer<std::uint32_t>(slices_, on_, kept);
     plan_.packed_slices = make_buffer<unsigned char>(packed_bytes_, on_, kept);
     plan_.starts = make_buffer<warp_start>(plan_.settings.partitions * tile_stride, on_, kept);
-    using agent = start_slices_agent;
-    agent::params p{};
-    p.slices = slices_;
-    p.format = format_;
-    p.x_ring_size = static_cast<std::int32_t>(plan_.settings.x_ring_size);
-    p.tile_stride = tile_stride;
-    p.order = order_;
-    p.counts = counts_;
-    p.offsets = offsets_;
-    p.slice_begins = plan_.slice_begins.data();
-    p.packed_slices = plan_.packed_slices.data();
-    p.start_count = static_cast<std::int64_t>(plan_.starts.size());
-    p.starts = plan_.starts.data();
-    p.cleared_words = shared_words;
-    p.cleared = plan_.sources.runs.shared_entries;
-    on_.template launch<agent>(
-        simt::block_count(std::max({32 * slices_, p.start_count, p.cleared_words}), agent::block_threads), p);
+    const auto starts = static_cast<std::int64_t>(plan_.starts.size());
+    on_.template launch<start_slices_agent>(
+        simt::block_count(std::max({32 * slices_, starts, shared_words}), start_slices_agent::block_threads),
+        {slices_, format_, static_cast<std::int32_t>(plan_.settings.x_ring_size), tile_stride, order_,
+         counts_, offsets_, plan_.slice_begins.data(), plan_.packed_slices.data(), starts,
+         plan_.starts.data(), shared_words, plan_.sources.runs.shared_entries});
   }
 
   const Executor& on_;

@@ -40,8 +40,7 @@ struct packed_slices_view {
 };
 
 /// Where the values of rows that are runs of the stored matrix go. The shared entries of a row are dealt to
-/// its lanes one by one in their order, and so are the global ones, so that it is enough to know which
-/// entries are shared.
+/// its lanes one by one in their order, and so are the global ones: it suffices to know which are which.
 struct run_arrays {
   std::uint32_t* diagonals;   ///< by solve index, see stored_run; null if rows are no runs
   std::uint8_t* row_entries;  ///< by solve index: the number of stored entries
@@ -59,13 +58,11 @@ struct entry_slot {
   int lane;
   int column;  ///< entry column
 
-  /// Returns the place of the k-th shared entry of a row, or of its k-th global entry. `row`: its number in
-  /// the slice.
+  /// Returns the place of the k-th shared or k-th global entry of a row. `row`: its number in the slice.
   static SPTRSV_HOST_DEVICE constexpr entry_slot of(int row, int lanes, int k) {
     return {row * lanes + k % lanes, k / lanes};
   }
-  /// Returns where the entry's value stands, as the number of scalars from the beginning of the packed
-  /// slices.
+  /// Returns where the entry's value stands, in scalars from the beginning of the packed slices.
   template <class Scalar>
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr std::int64_t value(std::int64_t slice_begin,
                                                                 const slice_offsets& offsets,
@@ -103,8 +100,7 @@ struct scatter_values {
     if (to == no_target) {
       return;
     }
-    const Scalar value = ctx.load_constant(stored + k);
-    const Scalar v = conjugated ? conjugate(value) : value;
+    const Scalar v = load_value(ctx, stored + k, conjugated);
     if ((to & pivot_target) == 0) {
       ctx.store(reinterpret_cast<Scalar*>(slices.bytes) + to, v);
       return;
@@ -116,8 +112,7 @@ struct scatter_values {
   }
 };
 
-/// Fills in, for each slice and lane, the values of the lane's entries, if rows are runs of the stored
-/// matrix.
+/// Fills in the values of the entries of each lane and slice, if rows are runs of the stored matrix.
 template <class Scalar>
 struct scatter_run_values {
   const Scalar* stored;
@@ -152,7 +147,7 @@ struct scatter_run_values {
         lane == 0 && !unit &&
         ctx.load(reinterpret_cast<const std::int32_t*>(begin + offsets.row_codes) + row) != -1;
     if (has_pivot) {
-      store_pivot(ctx, begin, offsets, row, load(ctx, at.run.diagonal));
+      store_pivot(ctx, begin, offsets, row, load_value(ctx, stored + at.run.diagonal, conjugated));
     }
   }
 
@@ -202,7 +197,8 @@ struct scatter_run_values {
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
         if (mask != 0) {
-          values[i] = load(ctx, at.run.source(at.entries - simt::lowest_bit(mask)));
+          values[i] =
+              load_value(ctx, stored + at.run.source(at.entries - simt::lowest_bit(mask)), conjugated);
           mask = without_lowest(mask, lanes);
           ++count;
         }
@@ -224,16 +220,9 @@ struct scatter_run_values {
     }
     return mask;
   }
-
-  template <class Context>
-  SPTRSV_DEVICE Scalar load(Context& ctx, std::uint32_t source) const {
-    const Scalar value = ctx.load_constant(stored + source);
-    return conjugated ? conjugate(value) : value;
-  }
 };
 
-/// Returns whether a row of a packed slice is one row of b and x and has a zero pivot. Runs for 32 rows of
-/// each slice.
+/// Returns whether a row of a packed slice is that row of b and x, with a zero pivot. Runs 32 times a slice.
 template <class Scalar>
 struct is_zero_pivot_of_row {
   packed_slices_view slices;

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
@@ -17,8 +17,7 @@ struct level_counts {
   /// it needs, times `level_stride`, plus the partition.
   std::int32_t need;
   std::int32_t global_entries;
-  std::int32_t
-      rounds;  ///< how often the row with most global entries polls, if it polls 2 * lanes of them together
+  std::int32_t rounds;  ///< polls of the row with most global entries, of 2 * lanes of them together
 
   static constexpr std::int32_t level_stride = 256;
   static constexpr std::int64_t max_levels = (std::int64_t{1} << 31) / level_stride - 1;

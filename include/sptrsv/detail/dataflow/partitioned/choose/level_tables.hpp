@@ -79,15 +79,9 @@ struct counting_job {
     constexpr std::int64_t words = sizeof(level_counts) / sizeof(std::int32_t);
     batch.counted = make_buffer<level_counts>(batch.cells + simt::ceil_div(levels.count, words), on, scratch);
     on.fill_bytes(batch.counted.data(), 0, batch.counted.bytes());
-    typename agent::params p{};
-    p.size = triangle.size;
-    p.table_blocks = blocks_of_table();
-    p.row_offsets = triangle.row_offsets.data();
-    p.columns = triangle.columns.data();
-    p.levels = levels.of_row.data();
-    p.entries = triangle.entries();
-    p.counts = batch.counted.data();
-    p.level_rows = batch.level_rows();
+    typename agent::params p{triangle.size,           blocks_of_table(),    triangle.row_offsets.data(),
+                             triangle.columns.data(), levels.of_row.data(), triangle.entries(),
+                             batch.counted.data(),    batch.level_rows(),   {}};
     for (const level_table& table : batch.tables) {
       p.tables.tables[p.tables.count++] = {table.rows.partitions, table.rows.boxes, table.begin,
                                            table.shape.shared_entries(), 2 * table.shape.lanes};
@@ -110,18 +104,6 @@ void count_level_tables(const std::vector<counting_job<Index, Offset>>& of, cons
   }
 }
 
-/// Predicts the times of solves: one block for each table and shape.
-struct predict_agent {
-  static constexpr int block_threads = predict_params::block_threads;
-  using shared_storage = simulated_cells;
-  using params = predict_params;
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    solve_simulation::run(ctx, shared, p, static_cast<std::int64_t>(ctx.block_rank()));
-  }
-};
-
 /// Predicts solves of two systems at the same time: the first blocks belong to the first one. A block follows
 /// the levels one after the other, so both take about as long as the slower one.
 struct two_predictions_agent {
@@ -136,7 +118,8 @@ struct two_predictions_agent {
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const auto number = static_cast<std::int64_t>(ctx.block_rank());
     const bool is_first = number < p.first_tasks;
-    solve_simulation::run(ctx, shared, p.of[is_first ? 0 : 1], is_first ? number : number - p.first_tasks);
+    solve_simulation::run_task(ctx, shared, p.of[is_first ? 0 : 1],
+                               is_first ? number : number - p.first_tasks);
   }
 };
 
@@ -177,8 +160,7 @@ struct predictions {
   std::int64_t word = 0;              ///< what the work behind the predictions stored
 };
 
-/// Returns, for one or two systems, a prediction for each shape of each table, in one launch. The host waits
-/// once. Synchronises.
+/// Returns, for one or two systems, a prediction for each shape of each table. One launch; synchronises once.
 template <class Executor>
 std::vector<predictions> predict(std::vector<prediction_job> jobs, const Executor& on,
                                  memory_resource& scratch) {
@@ -195,7 +177,7 @@ std::vector<predictions> predict(std::vector<prediction_job> jobs, const Executo
     next += job.batch.predictions();
   }
   if (jobs.size() == 1) {
-    on.template launch<predict_agent>(simt::block_count(count, 1), jobs[0].params);
+    on.template launch<solve_simulation>(simt::block_count(count, 1), jobs[0].params);
   } else {
     on.template launch<two_predictions_agent>(
         simt::block_count(count, 1), {{jobs[0].params, jobs[1].params}, jobs[0].batch.predictions()});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the partitions and the shape of a partitioned solve. Counts, on the device, the rows of each
-// partition on each level and what they need of other partitions, and predicts the times of solves from these
-// tables (level_tables.hpp).
+// Chooses the partitions and the shape of a partitioned solve. Counts, on the device, what each partition has
+// and needs on each level, and predicts the times of solves from these tables (level_tables.hpp).
 #pragma once
 
 #include <algorithm>
@@ -42,8 +41,7 @@ class plan_search {
   plan_search(const searched_system<Index, Offset>& of, const Executor& on, const analysis_memory& memory)
       : of_(of), on_(on), memory_(memory), shared_limit_(on.shared_limit()) {}
 
-  /// Runs one or two searches. The predictions of two share launches, and the host waits once for both.
-  /// Synchronises.
+  /// Runs one or two searches. Two share launches, and the host waits once for both. Synchronises.
   static void run(std::vector<plan_search>& searches) {
     std::vector<std::vector<table_batch>> batches;
     std::size_t most = 0;
@@ -93,8 +91,7 @@ class plan_search {
   }
 
   /// Returns whether a number of partitions is worth counting: partitions must not be too small, and the
-  /// table not much larger than the system. For large systems fewer numbers are tried, because counting takes
-  /// time.
+  /// table not much larger than the system. Large systems try fewer, since counting takes time.
   [[nodiscard]] bool is_worth_a_try(std::int64_t partitions, std::int64_t most) const {
     const bool large_table = of_.levels.count * partitions > Tuning::partitioned_small_table;
     const std::int64_t min_rows = of_.levels.count > 100 ? 100 : 200;
@@ -147,8 +144,7 @@ class plan_search {
     return found;
   }
 
-  /// Returns the tables of the partitionings that are tried; none if no shape fits the device or the system
-  /// is too large. May synchronise.
+  /// Returns the tables that are tried; none if no shape fits or the system is too large. May synchronise.
   std::vector<table_batch> batches() {
     // Solve indices have 32 bits, also that of a thread one step past the end.
     constexpr std::int64_t too_many = max_count<std::int32_t>;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sptrsv/detail/dataflow/partitioned/choose/level_counts.hpp"
-#include "sptrsv/detail/dataflow/partitioned/layout/partitioned_shared_memory.hpp"
+#include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
@@ -50,8 +50,7 @@ struct costed_shape {
   float tile_ns;              ///< time of a tile
   double tiles_per_row = 1.0 / tile_rows;
 
-  /// Returns how often the row of a partition level with most global entries polls, after the poll of those
-  /// that are polled together.
+  /// Returns how often the row with most global entries polls after the poll of those polled together.
   [[nodiscard]] SPTRSV_HOST_DEVICE std::int32_t further_polls(const level_counts& level) const {
     return level.rounds > polled_pairs ? level.rounds - polled_pairs : 0;
   }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The prediction of the time of a partitioned solve from a table of partition levels, one thread block for
-// each table and shape.
+// The predicted time of a partitioned solve from a table of partition levels: one block per table and shape.
 #pragma once
 
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
@@ -22,9 +21,8 @@ namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 /// At the end, threads add up what does not depend on the order. Two further rounds of right-hand sides are
 /// simulated; each round after these adds as much time as the last one.
 ///
-/// If it is wanted, the block estimates the time of the best hybrid path: the time that another path needs
-/// for all levels before a cut, and the time of all levels less the time until the latest partition reaches
-/// the cut, by the factor of the table.
+/// If it is wanted, the block estimates the time of the best hybrid path: what another path needs before a
+/// cut, and the time of all levels less that until the latest partition reaches it, by the table's factor.
 struct solve_simulation {
   static constexpr int block_threads = predict_params::block_threads;
   static constexpr int thread_cells = predict_params::thread_cells;
@@ -33,9 +31,14 @@ struct solve_simulation {
   using shared_storage = simulated_cells;
   using params = predict_params;
 
-  /// Runs a block. `number`: of its task, see predict_task.
   template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p, std::int64_t number) {
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    run_task(ctx, shared, p, static_cast<std::int64_t>(ctx.block_rank()));
+  }
+  /// `number`: of the task, see predict_task.
+  template <class Context>
+  SPTRSV_DEVICE static void run_task(Context& ctx, shared_storage& shared, const params& p,
+                                     std::int64_t number) {
     const auto warp = ctx.template group<32>();
     const predict_task t = predict_task::of(p, number);
     shared.global_entries[ctx.thread_rank()] = 0;
@@ -240,8 +243,7 @@ struct solve_simulation {
     }
   }
 
-  /// Returns about the time of the best hybrid path. `end`: when all levels are finished. Each thread takes a
-  /// run of levels.
+  /// Returns about the time of the best hybrid path. `end`: of all levels. Each thread takes a run of levels.
   template <class Context, class Warp>
   SPTRSV_DEVICE static double best_hybrid(Context& ctx, const Warp& warp, shared_storage& shared,
                                           const params& p, const predict_task& t, double end,

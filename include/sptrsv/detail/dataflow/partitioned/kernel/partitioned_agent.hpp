@@ -22,11 +22,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "sptrsv/detail/base/array_of.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/dataflow/partitioned/kernel/global_operands.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/pipeline.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a partitioned solve, which says how the threads of a block share a tile, and the packed form
-// of a slice, the rows of a tile that one warp solves. This file holds all bit packing of the partitioned
-// path. A packed slice is one block of memory, whose parts begin at the offsets of slice_offsets:
+// The shape of a partitioned solve, which says how the threads of a block share a tile; the packed form of a
+// slice, the rows of a tile that one warp solves, with all bit packing of the path; the parameters of a
+// launch; and a block's shared memory. The parts of a packed slice, see slice_offsets:
 //
 //   slice_head      16 bytes: sizes, and the place of the packed slice that the warp solves two tiles later
 //   factors         one value for each row: the reciprocal of its pivot, or the pivot
@@ -12,14 +12,19 @@
 // An entry column holds one entry for each lane, as in the ELLPACK format.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <utility>
 
+#include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/shape_list.hpp"
 #include "sptrsv/detail/simt/context.hpp"
+#include "sptrsv/detail/sync/double_buffer.hpp"
+#include "sptrsv/types.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
@@ -205,8 +210,7 @@ struct slice_format {
   [[nodiscard]] SPTRSV_HOST_DEVICE slice_offsets offsets(const slice_head& slice) const {
     return offsets(slice.rows(), slice.sizes, slice.shared_width(), slice.global_rows());
   }
-  /// Returns how much of a packed slice is staged in shared memory: all but the global entry columns that the
-  /// kernel does not poll together.
+  /// Returns the staged bytes of a packed slice: all but global entry columns that are not polled together.
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int staged_bytes(const slice_offsets& offsets,
                                                               int global_width) const {
     const int max_width = 2 * shape.polled_pairs;
@@ -216,6 +220,79 @@ struct slice_format {
  private:
   static SPTRSV_HOST_DEVICE constexpr int round_up(int unit, int count) {
     return (count + unit - 1) / unit * unit;
+  }
+};
+
+template <class Scalar>
+struct kernel_params {
+  std::int32_t size;  ///< rows of the system
+  std::int32_t partitions;
+  std::int32_t x_ring_size;  ///< components in the x ring buffer, a power of two
+  bool reversed;
+  const std::int32_t* partition_begins;  ///< partitions + 1: the first solve index of each partition
+  const warp_start* starts;              ///< by partition, then by warp of the block
+  const unsigned char* packed_slices;
+  launch_share share;
+  double_buffer<Scalar> buffers;  ///< x by solve index
+  Scalar alpha;
+  dense_view<const Scalar> b;
+  dense_view<Scalar> x;
+};
+
+/// What the threads of a block share beside pipelines and x ring buffer. Without it, the compiler derives it
+/// from special registers and parameters at each use, which is slow.
+struct shared_start {
+  block_start block;
+  std::uint64_t packed_slices;  ///< address
+  std::int32_t x_ring_address;  ///< address in shared memory
+  std::int32_t x_ring_size;
+};
+
+/// The pipelines of the warps, then the x ring buffer. A pipeline has three stages, each with the staged
+/// bytes of a packed slice, the right-hand sides of its rows, and a word that counts arrivals of bulk copies.
+template <class Scalar, class Shape>
+struct shared_layout {
+  static constexpr slice_format format = slice_format::of<Scalar>(values_of<Shape>());
+  /// Number of right-hand sides that are solved together.
+  static constexpr int rhs_together = rhs_in_sector<Scalar>(Shape::max_rhs);
+  using unknown = unknown_t<Scalar, rhs_together>;
+  static constexpr int stages = 3;
+  static constexpr int rows = 32 / Shape::lanes;
+  static constexpr int packed_bytes =
+      format.offsets(rows, format.sizes(rows), Shape::entries, rows).bytes(2 * Shape::polled_pairs);
+  static_assert(packed_bytes < 65536, "partitioned_shape: entries and polled_pairs exceed a packed slice");
+  static constexpr int arrival_offset = packed_bytes + 32 * static_cast<int>(sizeof(unknown));
+  static constexpr int stage_bytes = arrival_offset + 16;
+  static constexpr int warp_bytes = stages * stage_bytes;
+  static constexpr int warp_group_bytes = Shape::threads / 32 * warp_bytes;
+  /// The largest size of all pipelines together: the rest is for the x ring buffer.
+  static constexpr int max_pipeline_bytes = (sizeof(unknown) > 8 ? 150 : Shape::streams ? 210 : 194) * 1024;
+  static constexpr int warp_groups =
+      std::min({Shape::max_warp_groups, max_pipeline_bytes / warp_group_bytes, 1024 / Shape::threads});
+  static constexpr int block_threads = warp_groups * Shape::threads;
+  static constexpr int x_ring_offset = warp_groups * warp_group_bytes;
+  static_assert(warp_groups >= 2, "partitioned_shape: threads leave a block fewer than two warp groups");
+
+  SPTRSV_DEVICE static slice_offsets offsets_of(const slice_head& slice) {
+    constexpr auto local = slice_format::of<Scalar>(values_of<Shape>());  // device code has no `format`
+    return local.offsets(slice);
+  }
+  /// Returns a row of the packed slice in a stage.
+  SPTRSV_DEVICE static packed_row<Scalar> row_in(const unsigned char* stage, const slice_offsets& offsets,
+                                                 int row) {
+    return {reinterpret_cast<const Scalar*>(stage + slice_offsets::factors)[row],
+            reinterpret_cast<const std::int32_t*>(stage + offsets.row_codes)[row]};
+  }
+
+  /// Returns the number of components that the x ring buffer holds, of at most `max_size`. Shapes that stream
+  /// have a smaller one, because more warp groups hide the latency of memory better.
+  static constexpr std::int64_t x_ring_size(std::int64_t max_size) {
+    constexpr std::int64_t fit = 65536 / static_cast<std::int64_t>(sizeof(unknown));
+    return (rhs_together > 1 ? std::min(max_size, fit) : max_size) / (Shape::streams ? 2 : 1);
+  }
+  /// Returns the size of all: the ring buffer has `x_ring_size` components and a zero behind them.
+  static constexpr std::size_t bytes(std::int64_t x_ring_size) {
+    return x_ring_offset + at(x_ring_size + 1) * sizeof(unknown);
   }
 };
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_rows.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs {
 
@@ -52,8 +52,7 @@ struct bound_lengths {
   }
 };
 
-/// Counts of rewritten rows. Warps add to several of them, since additions to one address wait for each
-/// other.
+/// Counts of rewritten rows. Warps add to several, since additions to one address wait for each other.
 struct rewritten_counts {
   static constexpr int parts = 32;
 
@@ -73,8 +72,7 @@ struct choose_rows_agent {
     valued_triangle<Scalar, Index, Offset> triangle;
     runs<Index> in;
     real_t<Scalar> max_growth;
-    const Offset* slots;  ///< rows + 1: where the columns of each rewritten row are listed, then those of its
-                          ///< right-hand side
+    const Offset* slots;  ///< rows + 1: where the columns of a rewritten row and then of its rhs are listed
     Index* columns;
     Offset* lengths;               ///< by row: entries
     Offset* rhs_lengths;           ///< by row: entries of the right-hand side; 0 if it is not rewritten
@@ -190,10 +188,9 @@ struct rewrite_rows_agent {
     valued_triangle<Scalar, Index, Offset> triangle;
     runs<Index> in;
     real_t<Scalar> max_growth;
-    computed_rows<Scalar, Index, Offset>
-        rows;                                  ///< the rewritten system, with its pivots unless they are unit
-    computed_rows<Scalar, Index, Offset> rhs;  ///< w_ij of the right-hand sides
-    real_t<Scalar>* inverse_sums;              ///< by row
+    computed_rows<Scalar, Index, Offset> rows;  ///< the rewritten system, with pivots unless they are unit
+    computed_rows<Scalar, Index, Offset> rhs;   ///< w_ij of the right-hand sides
+    real_t<Scalar>* inverse_sums;               ///< by row
     std::int64_t* first_grown;  ///< the first rewritten row whose growth is too large; starts beyond all rows
   };
 

@@ -27,8 +27,7 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
 
  public:
   /// Chooses the rows by the values `stored`. Each run has run_levels_for(levels) levels, where the system
-  /// has `levels`. `known_levels`: of the base::triangle `whole`, until keep() is called; null: they are not
-  /// known. Synchronises.
+  /// has `levels`. `known_levels`: of `whole`, until keep() is called; null: unknown. Synchronises.
   template <class RunLevelsFor>
   plan(const device_triangle<Index, Offset>& whole, const row_levels<Index>* known_levels,
        const Scalar* stored, const triangle_form& form, const row_elimination::limits& limits,
@@ -101,18 +100,10 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
 
   void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const override {
     using agent = rewritten_rhs_agent<Scalar, Index, Offset>;
-    typename agent::params p{};
-    p.size = base::triangle().size;
-    p.lanes = lanes_;
-    p.reversed = base::form_.reversed;
-    p.row_offsets = rhs_offsets_.data();
-    p.columns = rhs_columns_.data();
-    p.values = rhs_values_.data();
-    p.alpha = alpha;
-    p.b = b;
-    p.c = c;
     on.template launch<agent>(
-        simt::block_count(base::triangle().size * b.columns, agent::block_threads / lanes_), p);
+        simt::block_count(base::triangle().size * b.columns, agent::block_threads / lanes_),
+        {base::triangle().size, lanes_, base::form_.reversed, rhs_offsets_.data(), rhs_columns_.data(),
+         rhs_values_.data(), alpha, b, c});
   }
   [[nodiscard]] std::size_t transform_bytes() const override {
     return base::transform_bytes() + rhs_offsets_.bytes() + rhs_entry_bytes();
@@ -199,10 +190,10 @@ class plan : public row_elimination::rewritten_system<Scalar, Index, Offset, Exe
                                         positions.data(), numbers.data(), base::slots_.data(),
                                         base::lengths_.data(), rhs_offsets_.data(), inverse_sums_.data()});
     on.sort_pairs(positions.data(), sorted.data(), numbers.data(), order_.data(), size,
-                  bits_for(static_cast<std::uint64_t>(run_levels_)), memory.scratch);
+                  bits_for(static_cast<std::uint64_t>(run_levels_) + 1), memory.scratch);
     const auto offsets = make_buffer<Index>(run_levels_ + 1, on, memory.scratch);
     simt::for_each(on, size,
-                   find_level_offsets<key, Index, position_of_key>{
+                   find_level_offsets<key, Index, level_from_one>{
                        sorted.data(), {}, nullptr, offsets.data(), nullptr, size, run_levels_});
     position_offsets_ = download_array(offsets, on);
   }

@@ -22,7 +22,7 @@
 #include <type_traits>
 
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_rows.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs {
@@ -39,10 +39,10 @@ struct runs {
   const Index* levels;  ///< by row, counted from 1
   Index length;         ///< levels of a run
 
-  /// Returns the number of levels of the run before that of the row.
+  /// Returns the level of the row in its run, counted from 1.
   template <class Context>
   SPTRSV_DEVICE Index position(Context& ctx, std::int64_t row) const {
-    return static_cast<Index>((ctx.load_constant(levels + row) - 1) % length);
+    return static_cast<Index>((ctx.load_constant(levels + row) - 1) % length + 1);
   }
   /// Returns the first level of the run of the row.
   template <class Context>
@@ -57,8 +57,7 @@ struct runs {
   }
 };
 
-/// A row before it is rewritten, as one lane sees it. Lane i > 0 has the i-th of the entries that are
-/// eliminated.
+/// A row before it is rewritten, as one lane sees it: lane i > 0 has the i-th eliminated entry.
 template <class Index, class Offset>
 struct run_row {
   Offset begin;
@@ -124,8 +123,8 @@ struct part_of_list {
   }
 };
 
-/// Writes, for each row, its number of levels after the first one of its run, as a key to sort by, and the
-/// state of a row that is not rewritten. Writes the numbers 0, 1, 2, ..., too.
+/// Writes, for each row, its level in its run, counted from 1, as a key to sort by, and the state of a row
+/// that is not rewritten. Writes the numbers 0, 1, 2, ..., too.
 template <class Index, class Offset, class Real>
 struct start_rows {
   const Offset* row_offsets;
@@ -145,14 +144,6 @@ struct start_rows {
     ctx.store(rhs_lengths + row, Offset{0});
     ctx.store(lengths + row, ctx.load_constant(row_offsets + row + 1) - ctx.load_constant(row_offsets + row));
     ctx.store(inverse_sums + row, Real{1});
-  }
-};
-
-/// The level of a row after the first one of its run, by itself.
-struct position_of_key {
-  template <class Key>
-  SPTRSV_HOST_DEVICE std::int64_t operator()(Key key) const {
-    return static_cast<std::int64_t>(key);
   }
 };
 
@@ -182,8 +173,7 @@ struct take_columns {
   }
 };
 
-/// Copies the columns of the right-hand sides, which are listed behind those of the rows. Runs once per entry
-/// of the right-hand sides.
+/// Copies the columns of the right-hand sides, listed behind those of the rows. Runs once per entry.
 template <class Index, class Offset>
 struct take_rhs_columns {
   const Offset* slots;
