@@ -1360,13 +1360,23 @@ ERRORS = (
         "lanes that share a step of a long row write their operands to one place",
         "order",
         "incomplete",
-        Edit(INCOMPLETE + "place_pieces.hpp", "simt::bit_count(slots & ((1u << warp.rank()) - 1))", "0"),
+        Edit(INCOMPLETE + "place_pieces.hpp", "simt::bit_count(changed & bits_below(warp.rank()))", "0"),
     ),
     error(
-        "warps skip entries of long rows",
+        "an operand of a long row is the one after it",
         "order",
         "incomplete",
-        Edit(INCOMPLETE + "place_pieces.hpp", "e += ctx.grid_blocks()", "e += 2 * ctx.grid_blocks()"),
+        Edit(INCOMPLETE + "place_pieces.hpp", "bits_below(bit[i])", "bits_below(bit[i] + 1)"),
+    ),
+    error(
+        "warps skip steps of long rows",
+        "order",
+        "incomplete",
+        Edit(
+            INCOMPLETE + "place_pieces.hpp",
+            "of.end_step = (warp.index() + 1) * steps / shares",
+            "of.end_step = warp.index() * steps / shares + 1",
+        ),
     ),
     error(
         "the piece with the pivot lacks steps without products",
@@ -1374,8 +1384,8 @@ ERRORS = (
         "incomplete",
         Edit(
             INCOMPLETE + "place_pieces.hpp",
-            "slots == 0 && t < of.begin && !has_all_steps",
-            "slots == 0 && t < of.begin",
+            "(slots != 0 || step.slot >= of.begin || has_all_steps)",
+            "(slots != 0 || step.slot >= of.begin)",
         ),
     ),
     error(
@@ -1652,7 +1662,11 @@ ERRORS = (
         "the operands of a step leave out the last entry of a row",
         "bounds",
         "incomplete",
-        Edit(INCOMPLETE + "operands.hpp", "e < few.end", "e + 1 < few.end"),
+        Edit(
+            INCOMPLETE + "place_operands.hpp",
+            "static_cast<std::int64_t>(own.few.end - own.few.begin) + 1",
+            "static_cast<std::int64_t>(own.few.end - own.few.begin)",
+        ),
     ),
     # Batches
     error(
