@@ -8,7 +8,9 @@
  * Structures that may get further members begin with their size, which the caller sets: `sizeof` of the
  * structure. The library takes a smaller size of an earlier version, too: members that the caller does not
  * know are 0. It refuses another size with SPTRSV_INVALID_ARGUMENT. The other structures never change;
- * sptrsv_size_of() tells the size of each. */
+ * sptrsv_size_of() tells the size of each.
+ *
+ * The file is long because it holds the whole C interface with its documentation. */
 #ifndef SPTRSV_H
 #define SPTRSV_H
 

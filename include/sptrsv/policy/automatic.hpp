@@ -19,7 +19,7 @@ struct basic_supernodal;
 
 namespace detail {
 
-/// Whether a policy is dataflow (supernodal), with any tuning.
+/// These constants say whether a policy is dataflow, or supernodal, with any tuning.
 template <class Policy>
 inline constexpr bool is_dataflow = false;
 template <class Tuning>

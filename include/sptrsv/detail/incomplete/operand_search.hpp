@@ -41,7 +41,7 @@ struct elimination {
   }
 };
 
-/// Finds the operands of rows, of which some may be cut into pieces.
+/// Finds the operands of all rows. It may cut long rows into pieces.
 template <method Method, class Index, class Offset, class Executor>
 class operand_search {
  public:

@@ -9,7 +9,7 @@
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// The entry of a lane, and, if it is a step of a whole row, the step. The items of a step are its pivot and
-/// the entries of the shorter one of its two parts, each of which is searched in the other part.
+/// the entries of its shorter part. The search looks for each of these entries in the longer part.
 template <class Index, class Offset>
 struct row_step {
   std::int64_t count;        ///< operands of the entry

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engines of the published methods share: a triangle, its order and its values.
+// The base class of the engines of the published methods. It holds a triangle, its order and its values.
 #pragma once
 
 #include <cstdint>
