@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 import weakref
@@ -39,6 +40,8 @@ class TriangularSolve:
     >>> x = solve(b, values)  # tensors that may need gradients
     >>> x.square().sum().backward()
     """
+
+    __name__ = "TriangularSolve"  # torch.vmap asks for it, and torch.compile cannot trace __repr__
 
     def __init__(
         self,
@@ -89,6 +92,9 @@ class TriangularSolve:
         self._dtype = getattr(torch, self._solvers[0].dtype.name)
         self._key = str(next(_numbers))
         _solves[self._key] = self
+
+    def __repr__(self) -> str:
+        return f"<sptrsv.torch.TriangularSolve of {len(self._pattern.offsets) - 1} rows, {self._solvers[0].dtype}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _analyzed, self._arguments
@@ -192,19 +198,19 @@ def _empty(b: Tensor, values: Tensor, places: Tensor, key: str, adjoint: bool) -
 
 
 def _mapped(
-    info: Any, in_dims: Any, b: Tensor, values: Tensor, places: Tensor, key: str, adjoint: bool
+    apply: Any, info: Any, in_dims: Any, b: Tensor, values: Tensor, places: Tensor, key: str, adjoint: bool
 ) -> tuple[Tensor, int]:
-    """Solve for one more dimension of `b` or of `values`, or of both."""
+    """Solve for one more dimension of `b` or of `values`, or of both. `apply`: the operator, or `_Solve.apply`."""
     b_dim, values_dim = in_dims[:2]
     if values_dim is None and values.dim() == 1:  # one system with more right-hand sides
         columns = b.movedim(b_dim, -1)
-        x = _applied(columns.flatten(1), values, places, key, adjoint)
+        x = apply(columns.flatten(1), values, places, key, adjoint)
         return x.reshape(columns.shape), columns.dim() - 1
     b = b.expand(info.batch_size, *b.shape) if b_dim is None else b.movedim(b_dim, 0)
     values = values.expand(info.batch_size, *values.shape) if values_dim is None else values.movedim(values_dim, 0)
     if values.dim() == 2:
-        return _applied(b, values, places, key, adjoint), 0
-    x = _applied(b.flatten(0, 1), values.flatten(0, 1), places, key, adjoint)  # a batch of batches
+        return apply(b, values, places, key, adjoint), 0
+    x = apply(b.flatten(0, 1), values.flatten(0, 1), places, key, adjoint)  # a batch of batches
     return x.reshape(b.shape), 0
 
 
@@ -259,8 +265,11 @@ class _Solve(torch.autograd.Function):
     setup_context = staticmethod(_keep)
     backward = staticmethod(_pulled_back)
     jvp = staticmethod(_pushed_forward)
-    vmap = staticmethod(_mapped)
+
+    @staticmethod
+    def vmap(*arguments: Any) -> tuple[Tensor, int]:
+        return _mapped(_Solve.apply, *arguments)
 
 
 _triangular_solve.register_autograd(_pulled_back, setup_context=_keep)
-_triangular_solve.register_vmap(_mapped)
+_triangular_solve.register_vmap(functools.partial(_mapped, _triangular_solve))
