@@ -7,7 +7,6 @@ PARTITIONED = D + "dataflow/partitioned/kernel/"
 SINGLE_BLOCK = D + "dataflow/single_block/"
 ROW_PER_THREAD = D + "dataflow/row_per_thread/row_per_thread_agent.hpp"
 ELIMINATION = D + "dataflow/row_elimination/"
-RUNS = ELIMINATION + "level_runs/"
 BLOCK = D + "papers/block/block_agent.hpp"
 SCHEME = D + "papers/scheme/"
 SN = D + "supernodal/"
@@ -810,59 +809,35 @@ ERRORS = (
         Edit(ROW_PER_THREAD, "p.share.solve_blocks", "ctx.grid_blocks()"),
     ),
     error(
-        "a rewritten right-hand side uses a factor twice",
-        "index",
+        "lanes that share a rewritten right-hand side use entries twice",
+        "lanes",
         "row_elimination",
-        Edit(ELIMINATION + "row_elimination_agents.hpp", "++next;", ""),
-    ),
-    error(
-        "the factors of a row are counted without the rows before",
-        "index",
-        "row_elimination",
-        Edit(
-            ELIMINATION + "row_elimination_agents.hpp",
-            "simt::exclusive_sum(warp, count)",
-            "0 * simt::exclusive_sum(warp, count)",
-        ),
+        Edit(ELIMINATION + "runs.hpp", "e += static_cast<Offset>(lanes)", "e += 1"),
     ),
     error(
         "rewritten right-hand sides are stored by rows",
         "index",
         "row_elimination",
-        Edit(
-            ELIMINATION + "row_elimination_agents.hpp",
-            "column * p.size + substitution_index",
-            "substitution_index * p.b.columns + column",
-        ),
+        Edit(ELIMINATION + "runs.hpp", "column * p.size + row", "row * p.b.columns + column"),
     ),
     error(
-        "the factors of a rewritten row are stored in another order",
+        "the growth of a row is computed without those that it eliminates",
         "index",
-        "row_elimination",
-        Edit(ELIMINATION + "row_elimination_agents.hpp", "r.inside - warp.rank()", "warp.rank() - 1"),
-    ),
-    error(
-        "the lengths of listed rows come from the lane itself",
-        "lanes",
-        "row_elimination",
-        Edit(
-            ELIMINATION + "row_elimination_agents.hpp",
-            "warp.shuffle(length, r.needs)",
-            "warp.shuffle(length, warp.rank())",
-        ),
+        "row_elimination_rows",
+        Edit(ELIMINATION + "row_elimination_rows.hpp", "inverse_sums + r.needs", "inverse_sums + row"),
     ),
     error(
         "lanes take eliminated entries of a later chunk as if they were of the first one",
         "lanes",
         "level_runs",
-        Edit(RUNS + "level_runs_rows.hpp", "warp.rank() - 1 - made.eliminated", "warp.rank() - 1"),
+        Edit(ELIMINATION + "runs.hpp", "warp.rank() - 1 - made.eliminated", "warp.rank() - 1"),
     ),
     error(
         "the list of a rewritten right-hand side begins with that of the row",
         "index",
         "level_runs",
         Edit(
-            RUNS + "level_runs_agents.hpp",
+            ELIMINATION + "runs_agents.hpp",
             "ctx.load_constant(p.slots + r.needs) + (of_rhs ? length : Offset{0})",
             "ctx.load_constant(p.slots + r.needs)",
         ),
@@ -881,7 +856,7 @@ ERRORS = (
         "further entries of a rewritten right-hand side are those of the first right-hand side",
         "index",
         "level_runs",
-        Edit(RUNS + "level_runs_rows.hpp", "rhs(ctx, p, needs, column)", "rhs(ctx, p, needs, 0)"),
+        Edit(ELIMINATION + "runs.hpp", "rhs(ctx, p, needs, column)", "rhs(ctx, p, needs, 0)"),
     ),
     error(
         "the kernel combines right-hand sides without alpha",

@@ -67,8 +67,8 @@ class RowElimination : public on_target<case_types<emulator_target, double, std:
 
   using wide = long double;
 
-  /// Returns, for each row, the largest element of `of` in the same row block of 32 rows.
-  static std::vector<wide> largest_of_row_blocks(const matrix&, const std::vector<wide>& of) {
+  /// Returns, for each row, the largest element of `of` in the same run of 32 rows.
+  static std::vector<wide> largest_of_runs_of_rows(const matrix&, const std::vector<wide>& of) {
     std::vector<wide> largest(of.size());
     for (std::size_t i = 0; i < of.size(); ++i) {
       const auto base = of.begin() + static_cast<std::ptrdiff_t>(i / 32 * 32);
@@ -150,9 +150,10 @@ class RowElimination : public on_target<case_types<emulator_target, double, std:
       EXPECT_LE(std::fabs(static_cast<wide>(x[i]) - expected[i]), distance[i]) << name << ", row " << i;
     }
   }
-  static void expect_blockwise_solved(const matrix& a, const std::vector<double>& b,
-                                      const std::vector<double>& x, double growth, const std::string& name) {
-    expect_solved_together(a, b, x, growth, name, largest_of_row_blocks);
+  static void expect_solved_in_runs_of_rows(const matrix& a, const std::vector<double>& b,
+                                            const std::vector<double>& x, double growth,
+                                            const std::string& name) {
+    expect_solved_together(a, b, x, growth, name, largest_of_runs_of_rows);
   }
 
   /// Rows are rewritten by runs of `length` levels.
@@ -174,7 +175,8 @@ TEST_F(RowElimination, LeavesOneLevelForThirtyTwoRowsOfAChain) {
                           dataflow_path::single_block, dataflow_path::automatic}) {
     auto solver = analyze(a, rewriting(path));
     const solver_info info = solver.info();
-    EXPECT_TRUE(contains(info.plan, "581 of 600 rows rewritten, levels 600 to 19")) << info.plan;
+    EXPECT_TRUE(contains(info.plan, "581 of 600 rows rewritten in runs of 32 rows, levels 600 to 19"))
+        << info.plan;
     EXPECT_EQ(info.rewritten_rows, 581);
     EXPECT_EQ(info.levels, 600);
     EXPECT_EQ(info.levels_solved, 19);
@@ -182,11 +184,10 @@ TEST_F(RowElimination, LeavesOneLevelForThirtyTwoRowsOfAChain) {
     EXPECT_EQ(info.entries, 599 + 600);
     ASSERT_EQ(info.kernels.size(), 2u);
     EXPECT_EQ(info.kernels[0].rewritten_rows, 581);
-    EXPECT_EQ(info.kernels[0].warps, 19);
-    EXPECT_TRUE(contains(info.kernels[0].text, "581 rewritten rows, one warp for each of 19 row blocks"))
-        << info.kernels[0].text;
+    EXPECT_EQ(info.kernels[0].levels_together, 32);
+    EXPECT_TRUE(contains(info.kernels[0].text, "581 rewritten rows, 9204 entries")) << info.kernels[0].text;
     const auto b = random_vector<double>(600, 7);
-    expect_blockwise_solved(a, b, solve(solver, b), 64, info.plan);
+    expect_solved_in_runs_of_rows(a, b, solve(solver, b), 64, info.plan);
   }
 }
 
@@ -199,59 +200,7 @@ TEST_F(RowElimination, LowersLevelsAndNeverRaisesThem) {
   EXPECT_EQ(levels_of(patterns::band(300, 5)), levels(300, 10));
   EXPECT_EQ(levels_of(patterns::dense(13)), levels(13, 1));
   EXPECT_EQ(levels_of(patterns::block_diagonal(96, 8)), levels(8, 1));
-  EXPECT_EQ(levels_of(patterns::stencil_2d(20, 20)), levels(39, 26));
-}
-
-/// The pivot is the last entry of each row.
-TEST_F(RowElimination, DoesNotFillRowsBeyondTheirLimit) {
-  bool longer = false;
-  for (const pattern& p : {patterns::stencil_3d(6, 6, 6), patterns::random(200, 6, 1), patterns::band(200, 2),
-                           patterns::power_law(257, 5), patterns::dense(70)}) {
-    const matrix a = make(p, {});
-    const auto there = where.upload(a.by_rows);
-    const detail::triangle_form form(system_options{}, false);
-    const auto triangle =
-        detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource());
-    const auto before = where.download(triangle.row_offsets);
-    detail::dataflow::row_elimination::plan<double, std::int32_t, std::int32_t, emulator::executor> plan(
-        triangle, there.values.data(), form, {64, 1.5, 4, 256}, where.on(), where.resource());
-    ASSERT_GT(plan.rewritten(), 0) << p.name;
-    plan.make_pattern(where.on(), where.resource());
-    const auto made = plan.pattern();
-    const auto offsets = detail::download_array(made.offsets, made.size + 1, where.on());
-    const auto columns = detail::download_array(made.indices, made.entries, where.on());
-    for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-      const auto begin = columns.begin() + offsets[i];
-      const auto end = columns.begin() + offsets[i + 1];
-      EXPECT_LE(end - begin - 1, std::max((before[i + 1] - before[i]) * 3 / 2, 4)) << p.name << ", row " << i;
-      longer = longer || end - begin - 1 > std::max(before[i + 1] - before[i], 4);
-      EXPECT_EQ(*(end - 1), static_cast<std::int32_t>(i)) << p.name;
-      EXPECT_TRUE(std::adjacent_find(begin, end, std::greater_equal<>{}) == end) << p.name << ", row " << i;
-    }
-  }
-  EXPECT_TRUE(longer);
-}
-
-/// A row whose list would be too long is listed a second time, unchanged, in the same place.
-TEST_F(RowElimination, ListsTheSameColumnsUnderEverySchedule) {
-  const matrix a = make(patterns::random(200, 6, 1), {});
-  const auto there = where.upload(a.by_rows);
-  const detail::triangle_form form(system_options{}, false);
-  std::vector<std::int32_t> expected;
-  for (std::uint64_t i = 0; i < trials(24); ++i) {
-    where.device().settings = hostile_settings(i, 0);
-    const auto triangle =
-        detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource());
-    detail::dataflow::row_elimination::plan<double, std::int32_t, std::int32_t, emulator::executor> plan(
-        triangle, there.values.data(), form, {64, 1.2, 1, 256}, where.on(), where.resource());
-    ASSERT_GT(plan.rewritten(), 0);
-    ASSERT_LT(plan.rewritten(), a.size());
-    plan.make_pattern(where.on(), where.resource());
-    const auto made = plan.pattern();
-    const auto columns = detail::download_array(made.indices, made.entries, where.on());
-    expected = i == 0 ? columns : expected;
-    ASSERT_EQ(columns, expected) << "settings " << i;
-  }
+  EXPECT_EQ(levels_of(patterns::stencil_2d(30, 6)), levels(35, 6));
 }
 
 TEST_F(RowElimination, IsNotDoneUnlessAllowed) {
@@ -283,14 +232,16 @@ TEST_F(RowElimination, IsNotDoneWhereFewRowsGain) {
 TEST_F(RowElimination, IsDoneByPredictedTime) {
   const solver_info faster = info_of(make(patterns::chain(600), {}), rewriting(dataflow_path::automatic));
   EXPECT_EQ(faster.rewritten_rows, 581);
-  EXPECT_TRUE(contains(faster.plan, "; 581 of 600 rows rewritten, levels 600 to 19, predicted 0.00"))
+  EXPECT_TRUE(contains(faster.plan,
+                       "; 581 of 600 rows rewritten in runs of 32 rows, levels 600 to 19, predicted 0.00"))
       << faster.plan;
   EXPECT_TRUE(contains(faster.plan, " ms, as it is 0.0")) << faster.plan;
   const solver_info slower =
       info_of(make(patterns::stencil_2d(64, 8), {}), rewriting(dataflow_path::automatic));
   EXPECT_EQ(slower.rewritten_rows, 0);
   EXPECT_EQ(slower.levels_solved, 71);
-  EXPECT_TRUE(contains(slower.plan, "; not rewritten: a solve with 440 of 512 rows rewritten is predicted"))
+  EXPECT_TRUE(contains(
+      slower.plan, "; not rewritten: a solve with 496 of 512 rows rewritten in runs of 32 rows is predicted"))
       << slower.plan;
 }
 
@@ -351,7 +302,7 @@ TEST_F(RowElimination, SolvesIllConditionedTriangles) {
       auto solver = analyze(a, rewriting(path, growth));
       for (const auto& b :
            {any, product(a, any)}) {  // with the second, x is small although inverses are large
-        expect_blockwise_solved(a, b, solve(solver, b), growth, name);
+        expect_solved_in_runs_of_rows(a, b, solve(solver, b), growth, name);
         EXPECT_TRUE(solver.status(where.stream()).ok()) << name;
       }
     }
@@ -399,7 +350,7 @@ TEST_F(RowElimination, SaysThatNewValuesGrowTooMuch) {
     const form f{upper ? uplo::upper : uplo::lower};
     const matrix a = make(patterns::chain(200), f);
     matrix grown = a;
-    for (const std::int64_t index : {77, 140}) {  // neither is the first row of a row block
+    for (const std::int64_t index : {77, 140}) {  // neither is the first row of a run
       const std::int64_t row = upper ? 199 - index : index;
       grown.set(row, row + (upper ? 1 : -1), 100.0);
     }
@@ -520,7 +471,8 @@ TEST_F(RowElimination, IsNotDoneWhereInversesOverflow) {
   expect_solved(a, {}, p.name, b, solve(solver, b));
 }
 
-TEST_F(RowElimination, TakesOneLaunchMore) {
+/// The row_per_thread path combines a single right-hand side itself.
+TEST_F(RowElimination, TakesOneLaunchMoreExceptByRows) {
   const matrix a = make(patterns::chain(100), {});
   const auto b = random_vector<double>(100, 7);
   const auto launches_of = [&](const policy::dataflow& how) {
@@ -530,7 +482,8 @@ TEST_F(RowElimination, TakesOneLaunchMore) {
     return where.device().counters.launches - before;
   };
   EXPECT_EQ(launches_of(in_exact_order()), 1u);
-  EXPECT_EQ(launches_of(rewriting()), 2u);
+  EXPECT_EQ(launches_of(rewriting()), 1u);
+  EXPECT_EQ(launches_of(rewriting(dataflow_path::partitioned)), 2u);
 }
 
 using LevelRuns = RowElimination;
@@ -583,41 +536,60 @@ TEST_F(LevelRuns, KeepRowsThatGrowTooMuch) {
   EXPECT_EQ(rewritten_rows(100, in_runs(32)), 0);
 }
 
-/// The pivot is the last entry of each row.
+/// The levels are those of the rows, or the rows themselves. The pivot is the last entry of each row.
 TEST_F(LevelRuns, ListTheSameShortRowsUnderEverySchedule) {
-  const matrix a = make(patterns::random(200, 6, 1), {});
-  const auto there = where.upload(a.by_rows);
-  const detail::triangle_form form(system_options{}, false);
-  const auto three_levels = [](std::int64_t) { return std::int64_t{3}; };
-  std::vector<std::int32_t> expected;
-  for (std::uint64_t i = 0; i < trials(12); ++i) {
-    where.device().settings = hostile_settings(i, 0);
-    const auto triangle =
-        detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource());
-    const auto before = where.download(triangle.row_offsets);
-    detail::dataflow::level_runs::plan<double, std::int32_t, std::int32_t, emulator::executor> plan(
-        triangle, nullptr, there.values.data(), form, {64, 1.5, 8, 256}, three_levels, where.on(),
-        where.resource());
-    plan.make_pattern(where.on(), where.resource());
-    ASSERT_GT(plan.rewritten(), 0);
-    ASSERT_LT(plan.rewritten(), a.size());
-    const auto made = plan.pattern();
-    const auto offsets = detail::download_array(made.offsets, made.size + 1, where.on());
-    const auto columns = detail::download_array(made.indices, made.entries, where.on());
-    std::int64_t room = 0;
-    for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
-      const auto begin = columns.begin() + offsets[row];
-      const auto end = columns.begin() + offsets[row + 1];
-      const auto most = std::max((before[row + 1] - before[row]) * 3 / 2, 8);
-      ASSERT_LE(end - begin - 1, most) << "row " << row;
-      ASSERT_EQ(*(end - 1), static_cast<std::int32_t>(row));
-      ASSERT_TRUE(std::adjacent_find(begin, end, std::greater_equal<>{}) == end) << "row " << row;
-      room += most - (end - begin - 1);
+  bool longer = false;
+  for (const pattern& p : {patterns::random(200, 6, 1), patterns::stencil_3d(6, 6, 6), patterns::band(200, 2),
+                           patterns::power_law(257, 5), patterns::dense(70)}) {
+    const matrix a = make(p, {});
+    const auto there = where.upload(a.by_rows);
+    const detail::triangle_form form(system_options{}, false);
+    for (const std::int64_t length : {3, 32}) {
+      std::vector<std::int32_t> expected;
+      for (std::uint64_t i = 0; i < trials(p.name == "random" ? 18 : 3); ++i) {
+        const std::string name =
+            p.name + ", runs of " + std::to_string(length) + ", settings " + std::to_string(i);
+        where.device().settings = hostile_settings(i, 0);
+        const auto triangle =
+            detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource());
+        const auto before = where.download(triangle.row_offsets);
+        auto levels = detail::levels_of_rows(triangle, where.on(), where.resource());
+        if (length == 32) {
+          levels.count = p.size;
+          detail::simt::for_each_by_tile<32>(
+              where.on(), detail::simt::ceil_div(p.size, std::int64_t{32}),
+              detail::dataflow::row_elimination::number_rows<std::int32_t, std::int32_t>{
+                  p.size, triangle.row_offsets.data(), triangle.columns.data(), levels.of_row.data()});
+        }
+        detail::dataflow::row_elimination::rewritten_system<double, std::int32_t, std::int32_t,
+                                                            emulator::executor>
+            made(triangle, levels, length, there.values.data(), form, {64, 1.5, 8, 256}, where.on(),
+                 where.resource());
+        ASSERT_GT(made.rewritten(), 0) << name;
+        ASSERT_LT(made.rewritten(), a.size()) << name;
+        made.make_pattern(where.on(), where.resource());
+        const auto pattern = made.pattern();
+        const auto offsets = detail::download_array(pattern.offsets, pattern.size + 1, where.on());
+        const auto columns = detail::download_array(pattern.indices, pattern.entries, where.on());
+        std::int64_t room = 0;
+        for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
+          const auto begin = columns.begin() + offsets[row];
+          const auto end = columns.begin() + offsets[row + 1];
+          const auto most = std::max((before[row + 1] - before[row]) * 3 / 2, 8);
+          ASSERT_LE(end - begin - 1, most) << name << ", row " << row;
+          ASSERT_EQ(*(end - 1), static_cast<std::int32_t>(row)) << name;
+          ASSERT_TRUE(std::adjacent_find(begin, end, std::greater_equal<>{}) == end)
+              << name << ", row " << row;
+          longer = longer || end - begin - 1 > std::max(before[row + 1] - before[row], 8);
+          room += most - (end - begin - 1);
+        }
+        ASSERT_LE(made.rhs_entries(), room) << name;
+        expected = i == 0 ? columns : expected;
+        ASSERT_EQ(columns, expected) << name;
+      }
     }
-    ASSERT_LE(plan.rhs_entries(), room);
-    expected = i == 0 ? columns : expected;
-    ASSERT_EQ(columns, expected) << "settings " << i;
   }
+  EXPECT_TRUE(longer) << "the limit of long rows";
 }
 
 /// One lane has the row itself, 31 have the entries that it eliminates.
@@ -740,8 +712,8 @@ TEST_F(LevelRuns, AreChosenByPredictedTime) {
                        "; 4800 of 6400 rows rewritten in runs of 4 levels, levels 64 to 16, predicted 0.0"))
       << faster.plan;
   how.run_levels = 1;
-  const solver_info by_row_blocks = info_of(parallel, how);
-  EXPECT_EQ(by_row_blocks.rewritten_rows, 0) << "row blocks of 32 rows alone take no level out";
+  const solver_info by_rows = info_of(parallel, how);
+  EXPECT_EQ(by_rows.rewritten_rows, 0) << "runs of rows alone take no level out";
   const solver_info slower =
       info_of(make(patterns::stencil_2d(64, 64), {}), rewriting(dataflow_path::automatic));
   EXPECT_EQ(slower.rewritten_rows, 0);
@@ -766,14 +738,14 @@ pattern woven_chains() {
   return made;
 }
 
-TEST_F(LevelRuns, ComeBeforeRowBlocksUnlessTheseLeaveFewLevels) {
+TEST_F(LevelRuns, ComeBeforeRunsOfRowsUnlessTheseLeaveFewLevels) {
   const solver_info runs = info_of(make(woven_chains(), {}), rewriting(dataflow_path::automatic));
   EXPECT_TRUE(contains(runs.plan, "rewritten in runs of 8 levels, levels 800 to 100")) << runs.plan;
   const solver_info blocks = info_of(make(patterns::chain(4000), {}), rewriting(dataflow_path::automatic));
-  EXPECT_TRUE(contains(blocks.plan, "rows rewritten, levels 4000 to 125")) << blocks.plan;
+  EXPECT_TRUE(contains(blocks.plan, "rows rewritten in runs of 32 rows, levels 4000 to 125")) << blocks.plan;
 }
 
-/// Row blocks leave 25 of 800 levels of five chains, one behind the other, and of five bands.
+/// Runs of rows leave 25 of 800 levels of five chains, one behind the other, and of five bands.
 TEST_F(LevelRuns, AreTheOnlyWayToRewriteUnlessRowsAreShort) {
   const auto bands = [](std::int64_t width) {
     return make(patterns::where("bands", 4000,
@@ -783,7 +755,8 @@ TEST_F(LevelRuns, AreTheOnlyWayToRewriteUnlessRowsAreShort) {
                 {});
   };
   const solver_info short_rows = info_of(bands(1), rewriting(dataflow_path::automatic));
-  EXPECT_TRUE(contains(short_rows.plan, "rows rewritten, levels 800 to 25")) << short_rows.plan;
+  EXPECT_TRUE(contains(short_rows.plan, "rows rewritten in runs of 32 rows, levels 800 to 25"))
+      << short_rows.plan;
   const solver_info long_rows = info_of(bands(3), rewriting(dataflow_path::automatic));
   EXPECT_EQ(long_rows.kernels[0].levels_together, experimental::dataflow_tuning::narrow_run_levels)
       << long_rows.plan;

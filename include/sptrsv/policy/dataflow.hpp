@@ -80,16 +80,16 @@ struct basic_dataflow {
   /// pivots stays under 64.
   double max_growth = 64;
   /// Largest number of entries of a rewritten row, as a multiple of its number of entries before; but always
-  /// at least the tuning's `rewritten_entries`, or `rewritten_run_entries` by levels. Values under 1 count
-  /// as 1.
+  /// at least the tuning's `rewritten_entries`. The entries of its right-hand side count, too. Values under 1
+  /// count as 1.
   double max_fill = 2;
   /// Index into the tuning's list of shapes if `path` is partitioned or single_block; -1: the cost model
   /// chooses.
   int shape = -1;
   /// Number of levels that the hybrid path solves by row_per_thread; 0: the cost model chooses.
   int row_per_thread_levels = 0;
-  /// How rows are rewritten if `exact_order` is false: 0: the cost model chooses; 1: in row blocks of 32
-  /// consecutive rows; more: in runs of as many levels, whose rows then do not need each other.
+  /// How rows are rewritten if `exact_order` is false: 0: the cost model chooses; 1: in runs of 32
+  /// consecutive rows; more: in runs of as many levels. The rows of a run then do not need each other.
   int run_levels = 0;
 };
 /// dataflow with its own tuning constants.

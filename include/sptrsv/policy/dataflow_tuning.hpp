@@ -185,17 +185,16 @@ struct dataflow_tuning {
   /// @name Row elimination (exact_order = false)
   ///@{
 
-  /// Number of entries that a rewritten row may always have.
-  static constexpr std::int64_t rewritten_entries = 8;
-  /// Number of entries that a row that is rewritten by levels may always have, with those of its right-hand
-  /// side.
-  static constexpr std::int64_t rewritten_run_entries = 64;
-  /// Levels of a run, if the cost model chooses.
+  /// Number of entries that a rewritten row and its right-hand side may always have together.
+  static constexpr std::int64_t rewritten_entries = 64;
+  /// Levels of a run of levels, if the cost model chooses.
   static constexpr std::int64_t run_levels = 4;
-  /// Levels of a run of narrow levels, if the cost model chooses.
+  /// The same if levels are narrow: if they have at most so many rows on average.
   static constexpr std::int64_t narrow_run_levels = 8;
-  /// Levels are narrow if they have at most this many rows on average.
-  static constexpr std::int64_t rows_of_narrow_level = 12;
+  static constexpr double rows_of_narrow_level = 12;
+  /// The same if levels are very narrow.
+  static constexpr std::int64_t very_narrow_run_levels = 16;
+  static constexpr double rows_of_very_narrow_level = 2.5;
   /// A system that is rewritten by runs of narrow levels is taken if its predicted time is less than this
   /// share of the predicted time of the system as it is. No system under this share was solved more slowly.
   static constexpr double rewritten_gain = 0.98;
@@ -215,10 +214,10 @@ struct dataflow_tuning {
   /// Entries of a row that is rewritten, at most. One warp merges the rows of 32 neighbours, entry by entry.
   static constexpr std::int64_t longest_rewritten_row = 256;
   /// The system is solved as it is if more than this share of its levels would be left after rewriting in
-  /// row blocks of 32 rows. No system with a larger share was solved faster when it was rewritten.
+  /// runs of rows. No system with a larger share was solved faster when it was rewritten.
   static constexpr double rewritten_levels = 0.25;
-  /// Row blocks are tried in addition to runs of levels only if the system takes the single_block path, or at
-  /// most this share of its levels would be left and its rows are short. Otherwise runs gave the faster
+  /// Runs of rows are tried in addition to runs of levels only if the system takes the single_block path, or
+  /// at most this share of its levels would be left and its rows are short. Otherwise runs gave the faster
   /// system.
   static constexpr double few_rewritten_levels = 0.14;
   /// Rows are short if they have at most this many entries on average, without the pivot.

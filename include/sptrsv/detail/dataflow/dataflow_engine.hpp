@@ -114,10 +114,11 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     }
     // The rewritten system is a lower one: its row r is the row with the substitution index r.
     const auto x_in_order = by_substitution_index(x);
-    if (elimination_->is_combinable() && plan_->combines_rhs(b.columns)) {
+    if (plan_->combines_rhs(b.columns)) {
       auto b_in_order = by_substitution_index(b);
       if (b.data == x.data) {  // x may be b, element for element
-        simt::for_each(on, size_, dataflow::level_runs::copy_rhs<Scalar>{b_in_order, scratch.rhs.data()});
+        simt::for_each(on, size_,
+                       dataflow::row_elimination::copy_rhs<Scalar>{b_in_order, scratch.rhs.data()});
         b_in_order = dense_view<const Scalar>::column_major(scratch.rhs.data(), size_, 1, size_);
       }
       plan_->solve_rewritten(elimination_->rhs(), alpha, b_in_order, x_in_order, scratch.of_path, on);
@@ -145,7 +146,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     if (elimination_) {
       info.rewritten_rows = elimination_->rewritten();
       kernel_info rhs = elimination_->describe();
-      if (elimination_->is_combinable() && plan_->combines_rhs(max_rhs_)) {
+      if (plan_->combines_rhs(max_rhs_)) {
         rhs.launches = 0;
         rhs.text += ", combined by the next kernel unless x is b";
       }

@@ -74,8 +74,8 @@ struct request {
   [[nodiscard]] bool has_level_order() const {
     return policy.order == decltype(policy.order)::levels || by_time();
   }
-  /// Returns whether the number of levels that row blocks would leave is wanted: for the system as it is, if
-  /// row blocks alone may be tried, or if rows are short. This takes a second search for levels.
+  /// Returns whether the number of levels that runs of rows would leave is wanted: for the system as it is,
+  /// if runs of rows alone may be tried, or if rows are short. This takes a second search for levels.
   [[nodiscard]] bool counts_blocks() const {
     const auto entries = static_cast<double>(stored.entries - (form.unit ? 0 : stored.size));
     return !policy.exact_order && by_time() && !limits.any() &&

@@ -13,8 +13,7 @@
 
 #include "sptrsv/detail/base/plan_text.hpp"
 #include "sptrsv/detail/dataflow/build.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_plan.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/row_elimination_plan.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/rewritten_system.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
@@ -27,8 +26,6 @@ class rewriter {
   using path_name = typename Policy::path_type;
   using tuning = typename Policy::tuning;
   using elimination = row_elimination::rewritten_system<Scalar, Index, Offset, Executor>;
-  using by_row_blocks_rows = row_elimination::plan<Scalar, Index, Offset, Executor>;
-  using by_levels_rows = level_runs::plan<Scalar, Index, Offset, Executor>;
 
  public:
   /// A way to rewrite that was tried. If it is not taken, there are no rows and no plan.
@@ -56,7 +53,7 @@ class rewriter {
       return by_levels(nullptr);
     }
     if (!of_.by_time()) {
-      return by_row_blocks();
+      return by_rows();
     }
     if (exact_nanoseconds_ <= least_rewritten_nanoseconds()) {
       return refused(
@@ -72,99 +69,108 @@ class rewriter {
     if (left > tuning::rewritten_levels) {
       made = refused("at least " + std::to_string(static_cast<int>(100 * left)) +
                      " % of the levels would be left");
-    } else if (policy.run_levels == 1 || row_blocks_may_leave_less(left)) {
-      made = by_row_blocks();
+    } else if (policy.run_levels == 1 || rows_may_leave_less(left)) {
+      made = by_rows();
     }
     return policy.run_levels == 1 ? std::move(made) : by_levels(&made);
   }
 
   /// Returns the predicted time of the right-hand sides of the rewritten system on its path.
   [[nodiscard]] double rhs_nanoseconds(const elimination& rows, const plan_type& plan) const {
-    return rows.is_combinable() && plan.combines_rhs(of_.max_rhs) ? combine_nanoseconds(rows)
-                                                                  : transform_nanoseconds(rows);
+    return plan.combines_rhs(of_.max_rhs) ? combine_nanoseconds(rows) : transform_nanoseconds(rows);
   }
 
  private:
   static attempt refused(const std::string& why) { return {nullptr, {}, "not rewritten: " + why}; }
 
-  [[nodiscard]] row_elimination::limits limits(std::int64_t entries) const {
-    return {of_.policy.max_growth, std::max(1.0, of_.policy.max_fill), entries,
-            tuning::longest_rewritten_row};
+  /// Chooses the rows that are rewritten in runs of `length` levels.
+  [[nodiscard]] std::unique_ptr<elimination> runs_of(const row_levels<Index>& levels,
+                                                     std::int64_t length) const {
+    const row_elimination::limits limits{of_.policy.max_growth, std::max(1.0, of_.policy.max_fill),
+                                         tuning::rewritten_entries, tuning::longest_rewritten_row};
+    return std::make_unique<elimination>(exact_.system.whole(), levels, length, values_, of_.form, limits,
+                                         on_, memory_);
   }
-  /// Returns the share of levels left if rows of a row block did not need each other; 0: not counted.
+  /// Returns the share of levels left if the rows of a run of rows did not need each other; 0: not counted.
   [[nodiscard]] double levels_left() const {
     const auto& levels = exact_.system.levels;
     return levels && levels->count_of_blocks > 0
                ? static_cast<double>(levels->count_of_blocks) / static_cast<double>(levels->count)
                : 0;
   }
-  /// Returns whether row blocks are tried before runs of levels, which mostly give the faster system: for
+  /// Returns whether runs of rows are tried before runs of levels, which mostly give the faster system: for
   /// narrow systems and for short rows.
-  [[nodiscard]] bool row_blocks_may_leave_less(double left) const {
+  [[nodiscard]] bool rows_may_leave_less(double left) const {
     return exact_.chosen == path_name::single_block ||
            (left > 0 && left <= tuning::few_rewritten_levels &&
             static_cast<double>(exact_.system.entries) <=
                 tuning::entries_of_short_rows * static_cast<double>(of_.stored.size));
   }
 
-  /// Rewrites the rows of row blocks.
-  attempt by_row_blocks() const {
-    auto rows = std::make_unique<by_row_blocks_rows>(exact_.system.whole(), values_, of_.form,
-                                                     limits(tuning::rewritten_entries), on_, memory_);
+  /// Rewrites in runs of consecutive rows.
+  attempt by_rows() const {
+    using numbers = row_elimination::number_rows<Index, Offset>;
+    const auto& whole = exact_.system.whole();
+    row_levels<Index> levels;
+    levels.of_row = make_buffer<Index>(whole.size, on_, memory_.scratch);
+    levels.count = whole.size;
+    simt::for_each_by_tile<numbers::run_rows>(
+        on_, simt::ceil_div(whole.size, std::int64_t{numbers::run_rows}),
+        numbers{whole.size, whole.row_offsets.data(), whole.columns.data(), levels.of_row.data()});
+    auto rows = runs_of(levels, numbers::run_rows);
     if (!are_enough(rows->rewritten())) {
       return refused("only " + std::to_string(rows->rewritten()) + " rows could be");
     }
-    rows->make_pattern(on_, memory_);
     time_limits times;
+    times.is_rewritten = true;
     if (of_.by_time()) {
       // On the row_per_thread path the new entries cost more than a level: they all need recent components.
       times.nanoseconds = exact_nanoseconds_ - transform_nanoseconds(*rows);
     }
-    return plan(std::move(rows), times);
+    return plan(std::move(rows), " in runs of " + std::to_string(numbers::run_rows) + " rows", times);
   }
 
-  /// Rewrites the rows of runs of levels. `before`: another, slower way; null: the policy asks for runs.
+  /// Rewrites in runs of levels. `before`: another, slower way; null: the policy asks for runs of levels.
   attempt by_levels(attempt* before) const {
     const bool knows_levels = exact_.system.levels && !exact_.system.has_partial_rows;
-    attempt made =
-        by_levels(std::make_unique<by_levels_rows>(
-                      exact_.system.whole(), knows_levels ? &*exact_.system.levels : nullptr, values_,
-                      of_.form, limits(tuning::rewritten_run_entries),
-                      [&](std::int64_t levels) {
-                        return of_.policy.run_levels > 1 ? of_.policy.run_levels : run_levels_for(levels);
-                      },
-                      on_, memory_),
-                  before);
+    const row_levels<Index> found =
+        knows_levels ? row_levels<Index>{} : levels_of_rows(exact_.system.whole(), on_, memory_);
+    attempt made = by_levels(knows_levels ? *exact_.system.levels : found, before);
     if (before == nullptr || made.plan || before->text.empty()) {
       return made;
     }
     before->text += before->plan ? "" : "; " + made.text;
     return std::move(*before);
   }
-  attempt by_levels(std::unique_ptr<by_levels_rows> rows, const attempt* before) const {
+  attempt by_levels(const row_levels<Index>& levels, const attempt* before) const {
+    auto rows =
+        runs_of(levels, of_.policy.run_levels > 1 ? of_.policy.run_levels
+                                                  : length_of_runs(static_cast<double>(of_.stored.size) /
+                                                                   static_cast<double>(levels.count)));
     if (!are_enough(rows->rewritten())) {
       return refused("only " + std::to_string(rows->rewritten()) + " rows could be");
     }
+    const std::string kind = " in runs of " + std::to_string(rows->run_levels()) + " levels";
     time_limits times;
     times.is_rewritten = true;
     if (before != nullptr) {
       times = run_limits(*rows, *before);
-      if (!may_pay(*rows, times)) {
+      if (!may_pay(*rows, levels.count, times)) {
         return refused("runs of " + std::to_string(rows->run_levels()) + " levels would have " +
                        std::to_string(rows->entries()) + " entries instead of " +
                        std::to_string(rows->triangle().entries()));
       }
     }
-    rows->make_pattern(on_, memory_);
-    return plan(std::move(rows), times);
+    return plan(std::move(rows), kind, times);
   }
-  [[nodiscard]] std::int64_t run_levels_for(std::int64_t levels) const {
-    return of_.stored.size <= tuning::rows_of_narrow_level * levels ? tuning::narrow_run_levels
-                                                                    : tuning::run_levels;
+  [[nodiscard]] static std::int64_t length_of_runs(double rows_per_level) {
+    return rows_per_level <= tuning::rows_of_very_narrow_level ? tuning::very_narrow_run_levels
+           : rows_per_level <= tuning::rows_of_narrow_level    ? tuning::narrow_run_levels
+                                                               : tuning::run_levels;
   }
   /// Returns the limits of a system that is rewritten by levels: it must be faster than what was tried before
   /// it, and than the system as it is.
-  [[nodiscard]] time_limits run_limits(const by_levels_rows& rows, const attempt& before) const {
+  [[nodiscard]] time_limits run_limits(const elimination& rows, const attempt& before) const {
     const bool by_rows =
         before.plan ? before.plan->is_row_per_thread() : exact_.chosen == path_name::row_per_thread;
     const double now = before.plan ? before.plan->nanoseconds + rhs_nanoseconds(*before.rows, *before.plan)
@@ -175,6 +181,9 @@ class rewriter {
                         : rows.run_levels() > tuning::run_levels ? tuning::rewritten_gain
                                                                  : tuning::rewritten_gain_of_wide_levels;
     times.nanoseconds = std::min(gain * now, now - tuning::rewritten_saving_ns) - transform_nanoseconds(rows);
+    if (rows.run_levels() == tuning::very_narrow_run_levels) {
+      return times;  // the model promises too short times for row_per_thread
+    }
     times.row_per_thread = std::min((by_rows ? tuning::rewritten_gain_over_row_per_thread
                                              : tuning::rewritten_gain_by_row_per_thread) *
                                         now,
@@ -183,9 +192,9 @@ class rewriter {
     return times;
   }
   /// Returns whether a system rewritten by levels may meet one of the limits, before its pattern is made.
-  [[nodiscard]] bool may_pay(const by_levels_rows& rows, const time_limits& times) const {
+  [[nodiscard]] bool may_pay(const elimination& rows, std::int64_t levels, const time_limits& times) const {
     const auto entries = static_cast<double>(rows.entries());
-    const std::int64_t least_levels = simt::ceil_div(rows.levels(), rows.run_levels());
+    const std::int64_t least_levels = simt::ceil_div(levels, rows.run_levels());
     const bool may_grow =
         rows.run_levels() > tuning::run_levels || rows.triangle().longest_row > tuning::longest_row ||
         entries <= tuning::rewritten_growth * static_cast<double>(rows.triangle().entries());
@@ -201,9 +210,10 @@ class rewriter {
     return rewritten * tuning::rows_per_rewritten >= of_.stored.size && rewritten > 0;
   }
 
-  /// Plans the rewritten system and gives it values. Refuses it if no plan is within the limits, or if values
-  /// are not finite.
-  attempt plan(std::unique_ptr<elimination> rows, const time_limits& times) const {
+  /// Plans the rewritten system and gives it values. `kind`: of runs, as a part of a sentence. Refuses it if
+  /// no plan is within the limits, or if values are not finite.
+  attempt plan(std::unique_ptr<elimination> rows, const std::string& kind, const time_limits& times) const {
+    rows->make_pattern(on_, memory_);
     request_type request = of_;
     request.policy.exact_order = true;  // nothing more is to be rewritten
     request.stored = rows->pattern();
@@ -211,7 +221,7 @@ class rewriter {
     request.limits = times;
     auto plan = plan_of<Policy, Scalar, Index, Offset>(request, on_, memory_.kept);
     std::string text = std::to_string(rows->rewritten()) + " of " + std::to_string(of_.stored.size) +
-                       " rows rewritten" + rows->kind();
+                       " rows rewritten" + kind;
     if (!plan) {
       return refused(times.any() ? "a solve with " + text + " is predicted to take longer"
                                  : "the path cannot solve the rewritten system");

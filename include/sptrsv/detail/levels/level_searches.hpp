@@ -189,7 +189,7 @@ class level_searches {
   /// The searches of one triangle.
   struct searched {
     row_levels<Index> levels;
-    buffer<Index> of_blocks;  ///< by row: its level if row blocks did not need each other
+    buffer<Index> of_blocks;  ///< by row: its level if rows of a block of 32 did not need each other
     bool is_given_up = false;
     bool is_given_up_for_blocks = false;
     // If a search was given up, triangle and levels in host memory. (A std::vector would write zeros.)
@@ -233,7 +233,7 @@ class level_searches {
     }
   };
 
-  /// `i`: 0 for the levels, 1 for those of row blocks.
+  /// `i`: 0 for the levels, 1 for those with blocks.
   [[nodiscard]] typename levels_agent<Index, Offset>::params params_of(int i, std::size_t k,
                                                                        const search& s) const {
     typename levels_agent<Index, Offset>::params p{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A system whose rows were rewritten: what rewriting in row blocks (row_elimination_plan.hpp) and in runs of
-// levels (level_runs_plan.hpp) have in common.
+// A system whose rows were rewritten, on the host side: which rows are rewritten, and the pattern, values and
+// right-hand sides of the rewritten system. runs.hpp has the method.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,15 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/row_elimination_rows.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/row_positions.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/runs.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/runs_agents.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
@@ -20,45 +24,93 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 
-/// Limits of a rewritten row.
-struct limits {
-  double growth;             ///< largest growth, as basic_dataflow::max_growth
-  double fill;               ///< largest fill, as basic_dataflow::max_fill; at least 1
-  std::int64_t entries;      ///< number of entries that a rewritten row may always have
-  std::int64_t longest_row;  ///< entries of a row that is rewritten, at most
-};
-
 /// The rewritten system in device memory: a lower triangle by rows, in the order of substitution, with
-/// ascending columns. Its diagonal is unit if that of the system is. The constructors of derived classes
-/// choose the rows by the values of the matrix. If none is chosen, only rewritten() may be called. Otherwise
-/// make_pattern(), make_values(), update_values() and keep() follow, in this order.
+/// ascending columns. Its diagonal is unit if that of the system is. If no row is rewritten, only rewritten()
+/// may be called. Otherwise make_pattern(), make_values(), update_values() and keep() follow, in this order.
 template <class Scalar, class Index, class Offset, class Executor>
 class rewritten_system {
- public:
-  rewritten_system(const rewritten_system&) = delete;
-  rewritten_system& operator=(const rewritten_system&) = delete;
-  virtual ~rewritten_system() = default;
+  using real = real_t<Scalar>;
 
-  [[nodiscard]] virtual std::int64_t rewritten() const = 0;
+ public:
+  /// Chooses the rows by the values `stored`; none if Offset cannot count their entries. Each run has
+  /// `run_levels` of the `levels`. Refers to `whole` and `levels` until keep() is called. Synchronises.
+  rewritten_system(const device_triangle<Index, Offset>& whole, const row_levels<Index>& levels,
+                   std::int64_t run_levels, const Scalar* stored, const triangle_form& form,
+                   const limits& limits, const Executor& on, const analysis_memory& memory)
+      : form_(form),
+        max_growth_(static_cast<real>(std::min<double>(limits.growth, std::numeric_limits<real>::max() / 2))),
+        whole_(&whole),
+        whole_levels_(&levels),
+        in_{levels.of_row.data(), static_cast<Index>(std::min(run_levels, levels.count))} {
+    const double most = limits.fill * static_cast<double>(whole.entries()) +
+                        static_cast<double>((limits.entries + 1) * whole.size);
+    if (whole.size > 0 && most < static_cast<double>(std::numeric_limits<Offset>::max())) {
+      cut_levels(on, memory);
+      choose(static_cast<std::int64_t>(most), stored, limits, on, memory);
+    }
+  }
+
   /// Returns the system before it is rewritten.
   [[nodiscard]] const device_triangle<Index, Offset>& triangle() const {
     return whole_ != nullptr ? *whole_ : triangle_;
   }
+  [[nodiscard]] std::int64_t rewritten() const { return counts_.rows; }
+  [[nodiscard]] std::int64_t run_levels() const { return in_.length; }
+  /// Returns the number of entries of the rewritten system without the pivots.
+  [[nodiscard]] std::int64_t entries() const { return triangle().entries() + counts_.entries; }
+  [[nodiscard]] std::int64_t rhs_entries() const { return counts_.rhs_entries; }
 
   /// Makes the pattern, if it is to be planned.
-  virtual void make_pattern(const Executor& on, const analysis_memory& memory) = 0;
+  void make_pattern(const Executor& on, const analysis_memory& memory) {
+    const std::int64_t size = triangle().size;
+    row_offsets_ = make_buffer<Offset>(size + 1, on, memory.kept);
+    place(rhs_offsets_, 0, rhs_offsets_, on, memory);
+    place(lengths_, form_.unit ? Offset{0} : Offset{1}, row_offsets_, on, memory);
+    columns_ = make_buffer<Index>(entries() + (form_.unit ? 0 : size), on, memory.kept);
+    rhs_columns_ = make_buffer<Index>(rhs_entries(), on, memory.kept);
+    triangle_kernels::for_each_entry(
+        on, row_offsets_.data(), size, static_cast<std::int64_t>(columns_.size()),
+        take_columns<Index, Offset>{triangle().row_offsets.data(), triangle().columns.data(), slots_.data(),
+                                    listed_.data(), rhs_offsets_.data(), row_offsets_.data(), columns_.data(),
+                                    !form_.unit});
+    triangle_kernels::for_each_entry(
+        on, rhs_offsets_.data(), size, rhs_entries(),
+        take_rhs_columns<Index, Offset>{slots_.data(), lengths_.data(), listed_.data(), rhs_offsets_.data(),
+                                        rhs_columns_.data()});
+    for (; lane_bits_ < 5 && rewritten() << lane_bits_ < rhs_entries(); ++lane_bits_) {
+    }
+    slots_ = {};
+    listed_ = {};
+    lengths_ = {};
+  }
   [[nodiscard]] pattern_view<Index, Offset> pattern() const {
     return {triangle().size, static_cast<std::int64_t>(columns_.size()), row_offsets_.data(), columns_.data(),
             false};
   }
 
   /// Allocates the values: when the system has been planned, which takes memory.
-  virtual void make_values(const Executor& on, memory_resource& resource) {
+  void make_values(const Executor& on, memory_resource& resource) {
     values_ = make_buffer<Scalar>(static_cast<std::int64_t>(columns_.size()), on, resource);
+    rhs_values_ = make_buffer<Scalar>(rhs_entries(), on, resource);
     first_grown_ = make_buffer<std::int64_t>(1, on, resource);
   }
-  /// Computes the values of the rewritten system and what its right-hand sides are computed with.
-  virtual void update_values(const Scalar* stored, const Executor& on) = 0;
+  /// Computes the values of the rewritten system and of its right-hand sides.
+  void update_values(const Scalar* stored, const Executor& on) {
+    on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
+    using agent = rewrite_rows_agent<Scalar, Index, Offset>;
+    typename agent::params p{};
+    p.triangle = valued(stored);
+    p.in = in_;
+    p.max_growth = static_cast<real>(1.001) * max_growth_;  // the choice may have rounded growth differently
+    p.rows = {row_offsets_.data(), columns_.data(), values_.data()};
+    p.rhs = {rhs_offsets_.data(), rhs_columns_.data(), rhs_values_.data()};
+    p.inverse_sums = inverse_sums_.data();
+    p.first_grown = first_grown_.data();
+    triangle_kernels::for_each_entry(
+        on, row_offsets_.data(), triangle().size, static_cast<std::int64_t>(columns_.size()),
+        copy_values<Scalar, Index, Offset>{p.triangle, p.rows, rhs_offsets_.data()});
+    launch_for_levels<agent>(p, on);
+  }
   [[nodiscard]] const Scalar* values() const { return values_.data(); }
   /// Returns the first row whose growth is too large by the latest values; -1 if there is none. Synchronises.
   [[nodiscard]] std::int64_t first_grown_index(const Executor& on) const {
@@ -67,7 +119,7 @@ class rewritten_system {
   }
 
   /// Copies what the constructor was given and later values need, which may then be freed.
-  virtual void keep(const Executor& on, memory_resource& resource) {
+  void keep(const Executor& on, memory_resource& resource) {
     const device_triangle<Index, Offset>& from = *whole_;
     triangle_.size = from.size;
     triangle_.longest_row = from.longest_row;
@@ -78,43 +130,52 @@ class rewritten_system {
     if (form_.unit || !from.rows_are_stored_runs) {
       triangle_.sources = copy_of(from.sources, on, resource);
     }
+    levels_ = copy_of(whole_levels_->of_row, on, resource);
+    in_.levels = levels_.data();
     whole_ = nullptr;
   }
 
   /// Computes the right-hand sides. `c`: size x b.columns, column-major, by substitution index.
-  virtual void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const = 0;
+  void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const {
+    using agent = rewritten_rhs_agent<Scalar, Index, Offset>;
+    on.template launch<agent>(
+        simt::block_count(triangle().size * b.columns, agent::block_threads >> lane_bits_),
+        {triangle().size, lane_bits_, form_.reversed, rhs_offsets_.data(), rhs_columns_.data(),
+         rhs_values_.data(), alpha, b, c});
+  }
   /// Returns how many bytes transform() reads and writes for one right-hand side.
-  [[nodiscard]] virtual std::size_t transform_bytes() const {
-    return 2 * at(triangle().size) * sizeof(Scalar);
+  [[nodiscard]] std::size_t transform_bytes() const {
+    return 2 * at(triangle().size) * sizeof(Scalar) + rhs_offsets_.bytes() + rhs_entry_bytes();
   }
-  /// Returns the entries of the right-hand sides for a kernel that combines them itself, if one can.
-  [[nodiscard]] virtual row_per_thread::rewritten_rhs<Scalar, Index, Offset> rhs() const { return {}; }
-  /// Returns how many bytes such a kernel reads, in effect; 0 if no kernel can.
-  [[nodiscard]] virtual std::size_t combine_bytes() const { return 0; }
-  [[nodiscard]] bool is_combinable() const { return combine_bytes() > 0; }
+  /// Returns the entries of the right-hand sides for a kernel that combines them itself.
+  [[nodiscard]] row_per_thread::rewritten_rhs<Scalar, Index, Offset> rhs() const {
+    return {rhs_offsets_.data(), rhs_columns_.data(), rhs_values_.data()};
+  }
+  /// Returns how many bytes such a kernel reads, in effect: the entries of a row, and where they begin, lie
+  /// in memory sectors of their own.
+  [[nodiscard]] std::size_t combine_bytes() const {
+    return transform_bytes() - rhs_offsets_.bytes() + rhs_entry_bytes();
+  }
 
-  /// Returns how rows are rewritten, as a part of a sentence.
-  [[nodiscard]] virtual std::string kind() const { return ""; }
-  [[nodiscard]] virtual std::size_t bytes() const {
+  [[nodiscard]] std::size_t bytes() const {
     return triangle_.bytes() + row_offsets_.bytes() + columns_.bytes() + values_.bytes() +
-           first_grown_.bytes();
+           first_grown_.bytes() + levels_.bytes() + positions_.order.bytes() + rhs_offsets_.bytes() +
+           rhs_columns_.bytes() + rhs_values_.bytes() + inverse_sums_.bytes();
   }
-  [[nodiscard]] virtual kernel_info describe() const = 0;
+  [[nodiscard]] kernel_info describe() const {
+    kernel_info kernel;
+    kernel.warps = simt::ceil_div(triangle().size << lane_bits_, 32);
+    kernel.lanes_per_row = 1 << lane_bits_;
+    kernel.rewritten_rows = rewritten();
+    kernel.levels_together = run_levels();
+    kernel.text = "dataflow: right-hand sides for " + std::to_string(rewritten()) + " rewritten rows, " +
+                  std::to_string(rhs_entries()) + " entries";
+    return kernel;
+  }
 
- protected:
-  /// Refers to `whole` until keep() is called.
-  rewritten_system(const device_triangle<Index, Offset>& whole, const triangle_form& form, double growth)
-      : form_(form),
-        max_growth_(static_cast<real_t<Scalar>>(
-            std::min<double>(growth, std::numeric_limits<real_t<Scalar>>::max() / 2))),
-        whole_(&whole) {}
-
-  /// Returns how many columns are listed at most; 0 if there are no rows, or if Offset cannot count them.
-  [[nodiscard]] std::int64_t most_listed(const limits& limits) const {
-    const double most = limits.fill * static_cast<double>(triangle().entries()) +
-                        static_cast<double>((limits.entries + 1) * triangle().size);
-    return most < static_cast<double>(std::numeric_limits<Offset>::max()) ? static_cast<std::int64_t>(most)
-                                                                          : 0;
+ private:
+  [[nodiscard]] std::size_t rhs_entry_bytes() const {
+    return at(rhs_entries()) * (sizeof(Scalar) + sizeof(Index));
   }
   [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {
     const device_triangle<Index, Offset>& t = triangle();
@@ -127,49 +188,101 @@ class rewritten_system {
             form_.conjugated,
             form_.reversed};
   }
-  /// Returns the limit for later values: the kernel that chose the rows may round growth differently.
-  [[nodiscard]] real_t<Scalar> max_later_growth() const {
-    return static_cast<real_t<Scalar>>(1.001) * max_growth_;
+  /// Turns the numbers of entries without `pivots` of all rows into offsets.
+  static void place(const buffer<Offset>& counts, Offset pivots, const buffer<Offset>& offsets,
+                    const Executor& on, const analysis_memory& memory) {
+    const std::int64_t size = static_cast<std::int64_t>(offsets.size()) - 1;
+    scan(on, size, place_rows<Offset>{size, counts.data(), pivots, offsets.data()}, memory);
   }
-  /// Finds where the rows begin by `lengths_`, in the rewritten system.
-  void place_rewritten_rows(const Executor& on, const analysis_memory& memory) {
-    row_offsets_ = make_buffer<Offset>(triangle().size + 1, on, memory.kept);
-    scan(on, triangle().size,
-         place_rows<Offset>{triangle().size, lengths_.data(), form_.unit ? Offset{0} : Offset{1},
-                            row_offsets_.data()},
-         memory);
-  }
-  /// Turns counts into offsets, in place.
-  static void place_counted(const buffer<Offset>& counts, const Executor& on, const analysis_memory& memory) {
-    const std::int64_t size = static_cast<std::int64_t>(counts.size()) - 1;
-    scan(on, size, place_rows<Offset>{size, counts.data(), 0, counts.data()}, memory);
-  }
-  void free_lists() {
-    slots_ = {};
-    listed_ = {};
-    lengths_ = {};
-  }
-  void clear_first_grown(const Executor& on) const {
-    on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
-  }
+
   template <class Agent>
-  static void launch_warps(std::int64_t tasks, const typename Agent::params& p, const Executor& on) {
-    on.template launch<Agent>(simt::block_count(tasks, Agent::block_threads / 32), p);
+  void launch_for_levels(typename Agent::params& p, const Executor& on) const {
+    positions_.for_later([&](const listed_rows<Index>& rows) {
+      p.of = rows;
+      on.template launch<Agent>(simt::block_count(rows.count, Agent::block_threads / 32), p);
+    });
+  }
+
+  /// Cuts the levels into runs.
+  void cut_levels(const Executor& on, const analysis_memory& memory) {
+    const std::int64_t size = triangle().size;
+    using key = std::make_unsigned_t<Index>;
+    const auto positions = make_buffer<key>(size, on, memory.scratch);
+    const auto numbers = make_buffer<Index>(size, on, memory.scratch);
+    slots_ = make_buffer<Offset>(size + 1, on, memory.scratch);
+    lengths_ = make_buffer<Offset>(size, on, memory.scratch);
+    rhs_offsets_ = make_buffer<Offset>(size + 1, on, memory.kept);
+    inverse_sums_ = make_buffer<real>(size, on, memory.kept);
+    simt::for_each(on, size,
+                   start_rows<Index, Offset, real>{triangle().row_offsets.data(), in_, positions.data(),
+                                                   numbers.data(), slots_.data(), lengths_.data(),
+                                                   rhs_offsets_.data(), inverse_sums_.data()});
+    positions_ = sort_by_position(positions, numbers, run_levels(), on, memory);
+  }
+
+  /// Chooses the rows that are rewritten, and lists their columns, which are at most `most`.
+  void choose(std::int64_t most, const Scalar* stored, const limits& limits, const Executor& on,
+              const analysis_memory& memory) {
+    // Room for less than 4 MiB is not worth a wait for the device, nor a launch for each level of a run.
+    constexpr std::int64_t few_entries = (std::int64_t{4} << 20) / std::int64_t{sizeof(Index)};
+    const auto bound = [&](const listed_rows<Index>& rows) {
+      simt::for_each(
+          on, rows.count,
+          bound_lengths<Index, Offset>{rows, triangle().row_offsets.data(), triangle().columns.data(), in_,
+                                       limits.fill, static_cast<Offset>(limits.entries),
+                                       static_cast<Offset>(limits.longest_row), slots_.data()});
+    };
+    if (most <= few_entries) {
+      bound({nullptr, triangle().size});
+    } else {
+      positions_.for_later(bound);
+    }
+    place(slots_, 0, slots_, on, memory);
+    listed_ = make_buffer<Index>(most <= few_entries ? most : last_of(slots_, on), on, memory.scratch);
+    const auto counts = make_buffer<rewritten_counts>(rewritten_counts::parts, on, memory.scratch);
+    on.fill_bytes(counts.data(), 0, counts.bytes());
+    using agent = choose_rows_agent<Scalar, Index, Offset>;
+    typename agent::params p{};
+    p.triangle = valued(stored);
+    p.in = in_;
+    p.max_growth = max_growth_;
+    p.slots = slots_.data();
+    p.columns = listed_.data();
+    p.lengths = lengths_.data();
+    p.rhs_lengths = rhs_offsets_.data();
+    p.inverse_sums = inverse_sums_.data();
+    p.counts = counts.data();
+    launch_for_levels<agent>(p, on);
+    rewritten_counts parts[rewritten_counts::parts];
+    on.download(parts, counts.data(), sizeof(parts));
+    for (const rewritten_counts& part : parts) {
+      counts_.rows += part.rows;
+      counts_.entries += part.entries;
+      counts_.rhs_entries += part.rhs_entries;
+    }
   }
 
   triangle_form form_;
-  real_t<Scalar> max_growth_;
-  buffer<Offset> slots_;    ///< size + 1: where the columns of each row are listed; until make_pattern()
-  buffer<Index> listed_;    ///< the listed columns; until make_pattern()
-  buffer<Offset> lengths_;  ///< by row: entries without the pivot; until make_pattern()
+  real max_growth_;
+  const device_triangle<Index, Offset>* whole_;  ///< the system before it is rewritten; null after keep()
+  device_triangle<Index, Offset> triangle_;      ///< the same after keep()
+  const row_levels<Index>* whole_levels_;        ///< its levels, until keep()
+  buffer<Index> levels_;                         ///< by row, counted from 1; after keep()
+  runs<Index> in_;
+  rewritten_counts counts_{};
+  int lane_bits_ = 0;  ///< the logarithm of the number of lanes that share the right-hand side of a row
+  row_positions<Index> positions_;
+  buffer<real> inverse_sums_;  ///< by row
+  buffer<Offset> slots_;       ///< size + 1: where the columns of each row are listed; until make_pattern()
+  buffer<Index> listed_;       ///< the listed columns; until make_pattern()
+  buffer<Offset> lengths_;     ///< by row: entries without the pivot; until make_pattern()
   buffer<Offset> row_offsets_;
   buffer<Index> columns_;
   buffer<Scalar> values_;
+  buffer<Offset> rhs_offsets_;  ///< size + 1; by row: their number, until make_pattern()
+  buffer<Index> rhs_columns_;
+  buffer<Scalar> rhs_values_;
   buffer<std::int64_t> first_grown_;
-
- private:
-  const device_triangle<Index, Offset>* whole_;  ///< the system before it is rewritten; null after keep()
-  device_triangle<Index, Offset> triangle_;      ///< the same after keep()
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row elimination: what the kernels that rewrite rows share. Row k of a row block of 32 rows that needs rows
-// j of the same block becomes
-//
-//   row'_k = row_k - sum_j (l_kj / d_j) row'_j
-//
-// with the entries l_kj eliminated and the pivot d_k unchanged. The rewritten row needs what the rows j need,
-// and none of the rows j themselves (partitioned inverse, Alvarado and Schreiber 1993). A warp rewrites the
-// rows of a row block one after the other. Row k is the union of sorted lists, one for each lane: its own
-// columns before the block, and the columns of the rewritten rows j.
+// Row elimination: the parts of the kernels that rewrite rows. runs.hpp has the method. One warp rewrites a
+// row. The columns of the rewritten row are the union of sorted lists, one for each lane: its own columns,
+// and those of the eliminated rows.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +13,6 @@
 #include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
-
-inline constexpr int row_block_rows = 32;
 
 /// The strictly lower triangle by rows, in the order of substitution, with the values of the stored matrix.
 template <class Scalar, class Index, class Offset>
@@ -52,37 +44,6 @@ struct valued_triangle {
   }
 };
 
-/// A row of a row block before it is rewritten, as one lane sees it. Columns ascend, so the entries that need
-/// rows of the block are the last ones: lane i > 0 has the i-th last entry, if this is one of them.
-template <class Offset>
-struct block_row {
-  Offset begin;
-  Offset end;
-  int inside;         ///< number of entries that need rows of the block
-  bool has_entry;     ///< whether this lane has one of these entries
-  Offset entry;       ///< its index
-  int needs;          ///< number in the block of the row that it needs; 0 without an entry
-  std::uint32_t all;  ///< one bit for each row of the block that the row needs
-};
-
-template <class Context, class Warp, class Scalar, class Index, class Offset>
-SPTRSV_DEVICE block_row<Offset> open_row(Context& ctx, const Warp& warp,
-                                         const valued_triangle<Scalar, Index, Offset>& t, std::int64_t base,
-                                         std::int64_t row) {
-  block_row<Offset> made;
-  made.begin = ctx.load_constant(t.row_offsets + row);
-  made.end = ctx.load_constant(t.row_offsets + row + 1);
-  made.has_entry = warp.rank() > 0 && made.end - made.begin >= static_cast<Offset>(warp.rank());
-  made.entry = made.has_entry ? made.end - static_cast<Offset>(warp.rank()) : made.begin;
-  const std::int64_t column =
-      made.has_entry ? static_cast<std::int64_t>(ctx.load_constant(t.columns + made.entry)) : 0;
-  made.has_entry = made.has_entry && column >= base;
-  made.needs = made.has_entry ? static_cast<int>(column - base) : 0;
-  made.inside = simt::bit_count(warp.ballot(made.has_entry));
-  made.all = simt::reduce(warp, made.has_entry ? 1u << made.needs : 0u, 32, simt::bit_or{});
-  return made;
-}
-
 /// The effect of the eliminated entries on a row.
 template <class Scalar>
 struct row_elimination {
@@ -94,20 +55,20 @@ struct row_elimination {
   SPTRSV_DEVICE real_t<Scalar> growth() const { return 2 * inverse_sum - 1; }
 };
 
-/// Computes the effect. `r`: a block_row, or a type with the same members. `base`: the row that r.needs
-/// counts from. `inverse_sum()`: returns inverse_sum of the row that the lane's entry needs, the row sum of
-/// the inverse of U's comparison matrix (Higham, Accuracy and Stability of Numerical Algorithms, 8.2).
-template <class Context, class Warp, class Scalar, class Index, class Offset, class Row, class InverseSum>
+/// Computes the effect. `r`: a run_row. `inverse_sums`: by row, inverse_sum of the rows that are eliminated:
+/// row sums of the inverse of U's comparison matrix (Higham, Accuracy and Stability of Numerical Algorithms,
+/// 8.2).
+template <class Context, class Warp, class Scalar, class Index, class Offset, class Row>
 SPTRSV_DEVICE row_elimination<Scalar> eliminate(Context& ctx, const Warp& warp,
                                                 const valued_triangle<Scalar, Index, Offset>& t,
-                                                std::int64_t base, std::int64_t row, const Row& r,
-                                                const InverseSum& inverse_sum) {
+                                                std::int64_t row, const Row& r,
+                                                const real_t<Scalar>* inverse_sums) {
   row_elimination<Scalar> made{Scalar{}, 0, true};
   real_t<Scalar> term = 0;
   if (r.has_entry) {
     const Scalar entry = t.entry(ctx, row, r.entry);
-    made.factor = divide(entry, t.pivot(ctx, base + r.needs));
-    term = magnitude(divide(entry, t.pivot(ctx, row))) * inverse_sum();
+    made.factor = divide(entry, t.pivot(ctx, static_cast<std::int64_t>(r.needs)));
+    term = magnitude(divide(entry, t.pivot(ctx, row))) * ctx.load(inverse_sums + r.needs);
   }
   made.is_finite = warp.all(is_finite(made.factor));
   made.inverse_sum = 1 + simt::reduce(warp, term, 32, simt::plus{});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rewriting by levels: what its kernels share, those that take one thread for a row or an entry, and the one
+// Rewriting of rows: what its kernels share, those that take one thread for a row or an entry, and the one
 // that computes right-hand sides. The levels of the system are cut into runs of consecutive levels. Row i
 // eliminates its entries l_ij whose row j is in the same run:
 //
@@ -16,22 +16,29 @@
 //
 // A row that would become too long or grow too much is kept as it is. Rows that need it still eliminate it:
 // they then need what it needs, in the same run, too.
+//
+// Runs of 32 consecutive rows in the order of substitution are rewritten in the same way: the levels are then
+// those of the rows in their run, see number_rows.
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_rows.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs {
-
-using row_elimination::sorted_list;
-using row_elimination::valued_triangle;
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 
 /// A row eliminates this many entries at most: one lane of the warp has the row itself.
 inline constexpr int most_eliminated = 31;
+
+/// Limits of a rewritten row.
+struct limits {
+  double growth;             ///< largest growth, as basic_dataflow::max_growth
+  double fill;               ///< largest fill, as basic_dataflow::max_fill; at least 1
+  std::int64_t entries;      ///< entries that a rewritten row and its right-hand side may always have
+  std::int64_t longest_row;  ///< entries of a row that is rewritten, at most
+};
 
 /// The runs of the levels.
 template <class Index>
@@ -54,6 +61,41 @@ struct runs {
   template <class Context>
   SPTRSV_DEVICE bool eliminates(Context& ctx, Index first_level, Index column) const {
     return ctx.load_constant(levels + column) >= first_level;
+  }
+};
+
+/// Numbers the levels of runs of consecutive rows: those of a run begin after 32 levels for each run before
+/// it. Runs once per run, by a warp.
+template <class Index, class Offset>
+struct number_rows {
+  static constexpr int run_rows = 32;
+
+  std::int64_t size;
+  const Offset* row_offsets;
+  const Index* columns;
+  Index* levels;  ///< by row, counted from 1
+
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Warp& warp, std::int64_t run) const {
+    const std::int64_t base = run * run_rows;
+    const std::int64_t row = base + warp.rank();
+    std::uint32_t needs = 0;  // one bit for each row of the run
+    for (Offset e = row < size ? ctx.load_constant(row_offsets + row + 1) : Offset{0};
+         row < size && e > ctx.load_constant(row_offsets + row); --e) {
+      const std::int64_t column = static_cast<std::int64_t>(ctx.load_constant(columns + e - 1)) - base;
+      if (column < 0) {
+        break;  // columns ascend
+      }
+      needs |= 1u << column;
+    }
+    Index level = 1;
+    for (int k = 0; k < run_rows; ++k) {
+      const Index before = warp.shuffle(level, k);
+      level = (needs >> k & 1u) != 0 && before >= level ? before + 1 : level;
+    }
+    if (row < size) {
+      ctx.store(levels + row, static_cast<Index>(base + level));
+    }
   }
 };
 
@@ -123,30 +165,6 @@ struct part_of_list {
   }
 };
 
-/// Writes, for each row, its level in its run, counted from 1, as a key to sort by, and the state of a row
-/// that is not rewritten. Writes the numbers 0, 1, 2, ..., too.
-template <class Index, class Offset, class Real>
-struct start_rows {
-  const Offset* row_offsets;
-  runs<Index> in;
-  std::make_unsigned_t<Index>* positions;
-  Index* numbers;
-  Offset* slots;  ///< of the rewritten row: none yet
-  Offset* lengths;
-  Offset* rhs_lengths;
-  Real* inverse_sums;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    ctx.store(positions + row, static_cast<std::make_unsigned_t<Index>>(in.position(ctx, row)));
-    ctx.store(numbers + row, static_cast<Index>(row));
-    ctx.store(slots + row, Offset{0});
-    ctx.store(rhs_lengths + row, Offset{0});
-    ctx.store(lengths + row, ctx.load_constant(row_offsets + row + 1) - ctx.load_constant(row_offsets + row));
-    ctx.store(inverse_sums + row, Real{1});
-  }
-};
-
 /// Copies the columns of the rewritten system. Runs once per entry, see triangle_kernels::for_each_entry().
 template <class Index, class Offset>
 struct take_columns {
@@ -190,15 +208,15 @@ struct take_rhs_columns {
   }
 };
 
-/// Computes c_i = alpha (b_i - sum_j w_ij b_j), by substitution index. Groups of `lanes` lanes of a warp take
-/// one row and right-hand side each.
+/// Computes c_i = alpha (b_i - sum_j w_ij b_j), by substitution index. A group of lanes takes one row and
+/// right-hand side.
 template <class Scalar, class Index, class Offset>
 struct rewritten_rhs_agent {
   static constexpr int block_threads = 128;
   struct shared_storage {};
   struct params {
     std::int64_t size;
-    int lanes;  ///< a power of two, at most 32
+    int lane_bits;  ///< the logarithm of the number of lanes, at most 5
     bool reversed;
     const Offset* row_offsets;  ///< of w
     const Index* columns;
@@ -213,21 +231,23 @@ struct rewritten_rhs_agent {
     const auto warp = ctx.template group<32>();
     const std::int64_t thread =
         static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
-    const std::int64_t task = thread / p.lanes;
-    const auto lane = static_cast<int>(thread % p.lanes);
-    const std::int64_t row = task % p.size;
-    const std::int64_t column = task / p.size;
+    const std::int64_t task = thread >> p.lane_bits;
+    const int lanes = 1 << p.lane_bits;
+    const int lane = static_cast<int>(thread) & (lanes - 1);
+    // A division of 64 bits would take longer than the rest.
+    const std::int64_t column = task < p.size ? 0 : task / p.size;
+    const std::int64_t row = task - column * p.size;
     const bool present = column < p.b.columns;
     Scalar products{};
     if (present) {
       const Offset end = ctx.load_constant(p.row_offsets + row + 1);
       for (Offset e = ctx.load_constant(p.row_offsets + row) + static_cast<Offset>(lane); e < end;
-           e += static_cast<Offset>(p.lanes)) {
+           e += static_cast<Offset>(lanes)) {
         const auto needs = static_cast<std::int64_t>(ctx.load_constant(p.columns + e));
         products = products + ctx.load_constant(p.values + e) * rhs(ctx, p, needs, column);
       }
     }
-    products = simt::reduce(warp, products, p.lanes, simt::plus{});
+    products = simt::reduce(warp, products, lanes, simt::plus{});
     if (present && lane == 0) {
       ctx.store(p.c + column * p.size + row, p.alpha * (rhs(ctx, p, row, column) - products));
     }
@@ -254,4 +274,4 @@ struct copy_rhs {
   }
 };
 
-}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination

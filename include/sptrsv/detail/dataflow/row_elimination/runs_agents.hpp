@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that rewrite rows by levels: one warp for each row (see level_runs_rows.hpp).
+// The kernels that rewrite rows: one warp for each row (see runs.hpp).
 #pragma once
 
 #include <cstdint>
 
-#include "sptrsv/detail/dataflow/row_elimination/level_runs/level_runs_rows.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/row_positions.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/runs.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs {
-
-/// The rows that a launch works on.
-template <class Index>
-struct listed_rows {
-  const Index* rows;
-  std::int64_t count;
-};
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 
 /// Bounds the length of a rewritten row, its entries and those of its right-hand side together: 0 if it
-/// cannot be rewritten. Runs once per row, level by level of the runs.
+/// cannot be rewritten. Runs once per row: level by level of the runs, or for all rows, which then get the
+/// largest bounds.
 template <class Index, class Offset>
 struct bound_lengths {
   listed_rows<Index> of;
@@ -31,14 +26,15 @@ struct bound_lengths {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const std::int64_t row = static_cast<std::int64_t>(ctx.load_constant(of.rows + i));
+    const std::int64_t row =
+        of.rows == nullptr ? i : static_cast<std::int64_t>(ctx.load_constant(of.rows + i));
     const Offset begin = ctx.load_constant(row_offsets + row);
     const Offset end = ctx.load_constant(row_offsets + row + 1);
     const Index first_level = in.first_level(ctx, row);
     const Offset length = end - begin;
     const auto filled = static_cast<Offset>(fill * static_cast<double>(length));
     const Offset most = length > longest_row ? Offset{0} : filled < least ? least : filled;
-    Offset bound = length;
+    Offset bound = of.rows == nullptr ? most : length;
     for (Offset e = begin; e < end && bound < most; ++e) {
       const Index column = ctx.load_constant(columns + e);
       if (ctx.load_constant(in.levels + column) >= first_level) {
@@ -98,8 +94,7 @@ struct choose_rows_agent {
     if (r.eliminated == 0 || r.eliminated > most_eliminated) {
       return;
     }
-    const auto e = row_elimination::eliminate(ctx, warp, p.triangle, 0, row, r,
-                                              [&] { return ctx.load(p.inverse_sums + r.needs); });
+    const auto e = eliminate(ctx, warp, p.triangle, row, r, p.inverse_sums);
     bool is_rewritten = e.is_finite && e.growth() <= p.max_growth;
     Offset length = 0;
     Offset rhs_length = 0;
@@ -145,7 +140,7 @@ struct choose_rows_agent {
         list.whole.end = ctx.load_constant(p.triangle.row_offsets + r.needs + 1);
       }
     }
-    return row_elimination::merge(ctx, warp, list, p.columns, slot, max_count);
+    return merge(ctx, warp, list, p.columns, slot, max_count);
   }
 };
 
@@ -207,8 +202,7 @@ struct rewrite_rows_agent {
       return;
     }
     const auto r = open_row(ctx, warp, p.triangle, p.in, row);
-    const auto e = row_elimination::eliminate(ctx, warp, p.triangle, 0, row, r,
-                                              [&] { return ctx.load(p.inverse_sums + r.needs); });
+    const auto e = eliminate(ctx, warp, p.triangle, row, r, p.inverse_sums);
     const Offset pivots = p.triangle.diagonal_sources == nullptr ? 0 : 1;
     const bool rows_are_finite = combine(ctx, warp, p, p.rows, pivots, row, r, false, e.factor);
     const bool rhs_are_finite = combine(ctx, warp, p, p.rhs, Offset{0}, row, r, true, e.factor);
@@ -228,18 +222,18 @@ struct rewrite_rows_agent {
                                     const computed_rows<Scalar, Index, Offset>& of, Offset pivots,
                                     std::int64_t row, const run_row<Index, Offset>& r, bool of_rhs,
                                     Scalar factor) {
-    row_elimination::eliminated_row<Scalar, Offset> eliminated{0, 0, factor};
+    eliminated_row<Scalar, Offset> eliminated{0, 0, factor};
     if (r.has_entry) {
       eliminated.begin = ctx.load_constant(of.row_offsets + r.needs);
       eliminated.end = ctx.load_constant(of.row_offsets + r.needs + 1) - pivots;
     }
     // The row's entries of the same run go to its right-hand side. The rewritten row may have such a column
     // nevertheless: from a row that is kept.
-    return row_elimination::combine_rows(
+    return combine_rows(
         ctx, warp, of.columns, of.values, ctx.load_constant(of.row_offsets + row),
         ctx.load_constant(of.row_offsets + row + 1) - pivots, eliminated, r.eliminated, [&](Index column) {
           const Offset e = p.in.eliminates(ctx, r.first_level, column) == of_rhs
-                               ? row_elimination::find_column(ctx, p.triangle.columns, r.begin, r.end, column)
+                               ? find_column(ctx, p.triangle.columns, r.begin, r.end, column)
                                : r.end;
           if (e == r.end) {
             return Scalar{};
@@ -250,4 +244,4 @@ struct rewrite_rows_agent {
   }
 };
 
-}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::level_runs
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination
