@@ -89,7 +89,8 @@ struct pe_plan {
                 resource),
         values(
             team, whole, owners.panels, local, nodes.of,
-            [&](const auto& use) { part.for_entries(rows, use); }, part.form.unit, on, resource),
+            [&](const auto& use) { part.for_entries(rows, use); }, part.form.unit, policy.max_growth, on,
+            resource),
         state(make_buffer<pe_state>(1, on, resource)) {
     const sent_values sent =
         ticket_walk(tasks, messages, whole.backward).find(exchange_blocks, values_per_block);
