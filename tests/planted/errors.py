@@ -1770,14 +1770,14 @@ ERRORS = (
         "a PE does not wait for others that are behind",
         "order",
         "distributed",
-        Edit(DISTRIBUTED + "inbox.hpp", "scope.load_relaxed(others) < solve", "false"),
+        Edit(DISTRIBUTED + "parameters.hpp", "scope.load_relaxed(others) < solve", "false"),
     ),
     error(
         "a PE waits for others one solve too short",
         "bounds",
         "distributed",
         Edit(
-            DISTRIBUTED + "inbox.hpp",
+            DISTRIBUTED + "parameters.hpp",
             "scope.load_relaxed(others) < solve",
             "scope.load_relaxed(others) + 1 < solve",
         ),

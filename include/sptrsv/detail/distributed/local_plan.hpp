@@ -215,6 +215,26 @@ supernodal::host_plan plan_tasks(const local_structure<Index>& of, bool backward
   return made;
 }
 
+/// The messages that a PE sends and receives in one solve.
+template <class Offset>
+struct message_plan {
+  /// Number of values that a buffer holds for each right-hand side: first the values of this PE's own blocks,
+  /// then those that it receives.
+  std::int64_t values = 0;
+  std::vector<std::int64_t> received;  ///< indices of what others send
+  std::vector<std::int64_t> row_at;    ///< by column: its row here, or -1 - the number of a guest
+  std::vector<std::int64_t> guests;    ///< as pe_params::guests
+  std::vector<message_range> sent;     ///< by row or column, as pe_params::sent; empty if nothing is sent
+  std::vector<message> messages;       ///< by guest that of x, and then those that the ranges of `sent` count
+  std::vector<sent_row> sent_rows;     ///< rows of b that go to other PEs
+  std::vector<received_row> received_rows;  ///< rows of x that come from other PEs
+  std::int64_t sums = -1;                   ///< where the messages of sums begin in `sent`; forward
+  std::vector<passed_value> passed;         ///< by number in tasks of kind `pass`, in the order of steps
+  std::vector<std::int32_t> passed_step;    ///< by passed value; see task_order
+  std::vector<supernodal::named_sources<Offset>> named;  ///< forward: see solve_params; backward: pe_params
+  std::vector<Offset> sources;                           ///< that `named` counts
+};
+
 /// Adds tasks of kind `pass` for what a PE passes on, each before the other tasks of its step. Returns the
 /// number of tasks and forests.
 template <class Index, class Offset>
