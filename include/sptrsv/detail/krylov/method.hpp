@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
-#include <utility>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/krylov/vector_step.hpp"
