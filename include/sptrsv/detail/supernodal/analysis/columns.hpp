@@ -70,8 +70,7 @@ struct stored_values {
  private:
   template <class Context>
   SPTRSV_DEVICE Scalar at(Context& ctx, std::int64_t index) const {
-    const Scalar v = ctx.load_constant(values + index);
-    return conjugated ? conjugate(v) : v;
+    return load_value(ctx, values + index, conjugated);
   }
 };
 
