@@ -146,7 +146,7 @@ class engine {
     f.predicted_ns = plan_->owners.predicted.total_ns();
     f.messages = plan_->sent_count;
     f.sent_bytes = f.messages * std::int64_t{sizeof(Scalar)};
-    f.puts = static_cast<std::int64_t>(plan_->mail.records.size());
+    f.puts = count_of(plan_->mail.records);
     f.device_bytes = plan_->bytes();
     return f;
   }

@@ -171,8 +171,7 @@ class local_maker {
       node.rows = static_cast<Index>(made_.rows.size() - begin);
       node.parent = node.rows == 0 ? Index{-1} : made_.supernode_of[at(made_.rows[begin])];
     }
-    made_.tree =
-        supernodal::tree_of(supernodes_, static_cast<std::int64_t>(made_.columns.size()), of_.tree.is_nested);
+    made_.tree = supernodal::tree_of(supernodes_, count_of(made_.columns), of_.tree.is_nested);
   }
 
   void find_descendants() {
@@ -242,7 +241,7 @@ std::int64_t add_passing(const local_structure<Index>& local, const message_plan
                          std::int64_t block_threads, supernodal::host_plan& tasks) {
   std::vector<supernodal::task> all;
   const auto& small = tasks.tasks.small;
-  const auto count = static_cast<std::int64_t>(messages.passed.size());
+  const auto count = count_of(messages.passed);
   std::int64_t next = 0;
   const auto add_until = [&](std::int32_t step) {
     while (next < count && messages.passed_step[at(next)] <= step) {

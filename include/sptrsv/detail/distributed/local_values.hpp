@@ -85,8 +85,8 @@ class local_values {
       : unit_(unit),
         rank_(static_cast<std::size_t>(team.rank())),
         panels_(supernodal::list_parts(&local.tree, nodes, panel_values::parts, on, resource), nodes.count,
-                local.tree.first.back(), local.tree.panel_begin.back(),
-                unit ? 0 : static_cast<std::int64_t>(local.columns.size()), max_growth, on, resource) {
+                local.tree.first.back(), local.tree.panel_begin.back(), unit ? 0 : count_of(local.columns),
+                max_growth, on, resource) {
     const std::vector<Offset> first = number_columns(local);
     check_together(team, [&] {
       SPTRSV_EXPECTS(count_ <= max_count<Offset>, errc::unsupported, "the panels of a PE have ", count_,
@@ -238,7 +238,7 @@ class local_values {
         words[at(masks_.word_index(begin.back(), w) - 1)] = static_cast<std::uint32_t>(w * 32);
       }
       words.back() >>= (32 - height % 32) % 32;
-      begin.push_back(static_cast<std::int64_t>(words.size()));
+      begin.push_back(count_of(words));
       fundamental.push_back(static_cast<Index>(s));
     }
     const auto add = [&](const auto& from) { return arrays_.add(from, on, resource); };

@@ -84,7 +84,7 @@ struct panel_owners {
   /// Divides a supernode over the grid. The supernodes are divided in ascending order.
   void divide(std::int64_t s) {
     number.resize(solver.size(), -1);
-    const auto n = static_cast<std::int64_t>(sharers.size());
+    const auto n = count_of(sharers);
     number[at(s)] = n;
     solver[at(s)] = grid_pe(n, n);
     sharers.push_back({solver[at(s)]});
