@@ -263,7 +263,7 @@ TEST(DistributedPlan, TheModelKnowsTheGrid) {
   how.costs.bytes_per_ns = 0.01;
   const planned made = plan_of(p, 4, how);
   EXPECT_EQ(made.owners.how, supernode_dealing::grid);
-  EXPECT_GT(made.owners.panels.grid.rows, 1);
+  EXPECT_GT(made.owners.panels.grid_rows, 1);
   how.how = supernode_dealing::top;
   EXPECT_LT(made.owners.predicted.bytes_ns, plan_of(p, 4, how).owners.predicted.bytes_ns);
 }

@@ -1227,13 +1227,13 @@ ERRORS = (
         "columns of a run have the values of its first column",
         "address",
         "supernodal_factors",
-        Edit(SN + "analysis/stored_values.hpp", "static_cast<Index>(step) * before", "0 * before"),
+        Edit(SN + "analysis/columns.hpp", "static_cast<Index>(step) * before", "0 * before"),
     ),
     error(
         "the pivot of a column is read where its first entry stands",
         "address",
         "supernodal_factors",
-        Edit(SN + "analysis/stored_values.hpp", "value(ctx, of, -1)", "value(ctx, of, 0)"),
+        Edit(SN + "analysis/columns.hpp", "value(ctx, of, -1)", "value(ctx, of, 0)"),
     ),
     error(
         "the rows below the second root of a forest get the numbers of those below the first",
@@ -1745,14 +1745,14 @@ ERRORS = (
         "a PE does not wait for others that are behind",
         "order",
         "distributed",
-        Edit(DISTRIBUTED + "inbox.hpp", "scope.load_relaxed(others) < solve", "false"),
+        Edit(DISTRIBUTED + "parameters.hpp", "scope.load_relaxed(others) < solve", "false"),
     ),
     error(
         "a PE waits for others one solve too short",
         "bounds",
         "distributed",
         Edit(
-            DISTRIBUTED + "inbox.hpp",
+            DISTRIBUTED + "parameters.hpp",
             "scope.load_relaxed(others) < solve",
             "scope.load_relaxed(others) + 1 < solve",
         ),

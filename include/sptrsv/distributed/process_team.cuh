@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
-#include <string>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"

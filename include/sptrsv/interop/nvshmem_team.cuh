@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <exception>
-#include <string>
 #include <vector>
 
 #include "sptrsv/detail/distributed/distributed_team.hpp"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices of containers, and arrays whose size is a number of type int.
+// Indices and sizes of containers, and arrays whose size is a number of type int.
 #pragma once
 
 #include <cassert>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include "sptrsv/detail/base/scalar.hpp"
@@ -19,6 +20,12 @@ SPTRSV_HOST_DEVICE constexpr std::size_t at(Integer i) {
     assert(i >= 0);
   }
   return static_cast<std::size_t>(i);
+}
+
+/// Returns the number of elements of a container as the library counts.
+template <class Container>
+std::int64_t count_of(const Container& c) {
+  return static_cast<std::int64_t>(c.size());
 }
 
 template <class T, int... Sizes>

@@ -118,6 +118,13 @@ SPTRSV_HOST_DEVICE cplx<Real> conjugate(cplx<Real> v) {
   return {v.re, -v.im};
 }
 
+SPTRSV_HOST_DEVICE float real_part(float v) { return v; }
+SPTRSV_HOST_DEVICE double real_part(double v) { return v; }
+template <class Real>
+SPTRSV_HOST_DEVICE Real real_part(cplx<Real> v) {
+  return v.re;
+}
+
 /// Returns a value of the stored matrix, which does not change during the launch, as the system has it.
 template <class Context, class Scalar>
 SPTRSV_DEVICE Scalar load_value(Context& ctx, const Scalar* stored, bool conjugated) {

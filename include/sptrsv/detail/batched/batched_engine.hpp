@@ -58,7 +58,7 @@ class engine {
     entries_ = static_cast<std::int64_t>(t.columns.size() + t.diagonal_sources.size());
     const plan<Offset> made = make_plan(std::move(levels), t, {batch, sizeof(Scalar), shared_limit});
     SPTRSV_EXPECTS(made.lanes != 0, errc::unsupported, too_large(shared_limit));
-    const auto slots = static_cast<std::int64_t>(made.sources.size());
+    const auto slots = count_of(made.sources);
     SPTRSV_EXPECTS(slots <= INT32_MAX, errc::unsupported, slots,
                    " entries in a system of a batch exceed 2^31 - 1");
     constexpr auto aligned = static_cast<std::int64_t>(stream_align / sizeof(Scalar));

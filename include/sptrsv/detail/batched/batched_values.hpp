@@ -110,9 +110,8 @@ struct pack_agent {
   SPTRSV_DEVICE static Scalar value_of(Context& ctx, const params& p, std::int64_t system, std::int64_t slot,
                                        Offset source) {
     const bool is_pivot = source < 0;
-    const Scalar stored = ctx.load_constant(p.stored + system * p.stored_stride +
-                                            (is_pivot ? static_cast<Offset>(-2 - source) : source));
-    const Scalar value = p.conjugated ? conjugate(stored) : stored;
+    const Offset index = is_pivot ? static_cast<Offset>(-2 - source) : source;
+    const Scalar value = load_value(ctx, p.stored + system * p.stored_stride + index, p.conjugated);
     if (!is_pivot) {
       return value;
     }

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "sptrsv/batch.hpp"
 #include "sptrsv/detail/base/check_space.hpp"

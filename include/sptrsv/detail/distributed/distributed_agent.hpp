@@ -29,9 +29,7 @@ struct pe_agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     do {
-      if (ctx.thread_rank() < Agent::arrival_count) {
-        ctx.begin_bulk(&shared.arrivals[ctx.thread_rank()]);
-      }
+      supernodal::begin_arrivals(ctx, shared.arrivals);
       if (ctx.thread_rank() == 0) {
         take_task(ctx, shared.start, p);
       }

@@ -93,9 +93,8 @@ class engine {
   /// Takes new values of the entries that this PE has handed in. Returns the columns before which supernodes
   /// of this PE that grow too much are to be cut. Collective. Synchronises.
   std::vector<std::int64_t> update_values(const Scalar* values, const Executor& on) {
-    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.of, policy_.max_growth, on,
-                         resource_);
-    auto [cuts, first] = plan_->values.find_grown(plan_->whole, plan_->local, policy_.max_growth, on);
+    plan_->values.update(team_, values, part_.form.conjugated, plan_->nodes.of, on, resource_);
+    auto [cuts, first] = plan_->values.find_grown(plan_->whole, plan_->local, on);
     first_grown_ = smallest_of_all(team_, first);
     return cuts;
   }
@@ -147,7 +146,7 @@ class engine {
     f.predicted_ns = plan_->owners.predicted.total_ns();
     f.messages = plan_->sent_count;
     f.sent_bytes = f.messages * std::int64_t{sizeof(Scalar)};
-    f.puts = static_cast<std::int64_t>(plan_->mail.records.size());
+    f.puts = count_of(plan_->mail.records);
     f.device_bytes = plan_->bytes();
     return f;
   }

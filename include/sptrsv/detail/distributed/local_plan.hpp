@@ -171,8 +171,7 @@ class local_maker {
       node.rows = static_cast<Index>(made_.rows.size() - begin);
       node.parent = node.rows == 0 ? Index{-1} : made_.supernode_of[at(made_.rows[begin])];
     }
-    made_.tree =
-        supernodal::tree_of(supernodes_, static_cast<std::int64_t>(made_.columns.size()), of_.tree.is_nested);
+    made_.tree = supernodal::tree_of(supernodes_, count_of(made_.columns), of_.tree.is_nested);
   }
 
   void find_descendants() {
@@ -215,6 +214,26 @@ supernodal::host_plan plan_tasks(const local_structure<Index>& of, bool backward
   return made;
 }
 
+/// The messages that a PE sends and receives in one solve.
+template <class Offset>
+struct message_plan {
+  /// Number of values that a buffer holds for each right-hand side: first the values of this PE's own blocks,
+  /// then those that it receives.
+  std::int64_t values = 0;
+  std::vector<std::int64_t> received;  ///< indices of what others send
+  std::vector<std::int64_t> row_at;    ///< by column: its row here, or -1 - the number of a guest
+  std::vector<std::int64_t> guests;    ///< as pe_params::guests
+  std::vector<message_range> sent;     ///< by row or column, as pe_params::sent; empty if nothing is sent
+  std::vector<message> messages;       ///< by guest that of x, and then those that the ranges of `sent` count
+  std::vector<sent_row> sent_rows;     ///< rows of b that go to other PEs
+  std::vector<received_row> received_rows;  ///< rows of x that come from other PEs
+  std::int64_t sums = -1;                   ///< where the messages of sums begin in `sent`; forward
+  std::vector<passed_value> passed;         ///< by number in tasks of kind `pass`, in the order of steps
+  std::vector<std::int32_t> passed_step;    ///< by passed value; see task_order
+  std::vector<supernodal::named_sources<Offset>> named;  ///< forward: see solve_params; backward: pe_params
+  std::vector<Offset> sources;                           ///< that `named` counts
+};
+
 /// Adds tasks of kind `pass` for what a PE passes on, each before the other tasks of its step. Returns the
 /// number of tasks and forests.
 template <class Index, class Offset>
@@ -222,7 +241,7 @@ std::int64_t add_passing(const local_structure<Index>& local, const message_plan
                          std::int64_t block_threads, supernodal::host_plan& tasks) {
   std::vector<supernodal::task> all;
   const auto& small = tasks.tasks.small;
-  const auto count = static_cast<std::int64_t>(messages.passed.size());
+  const auto count = count_of(messages.passed);
   std::int64_t next = 0;
   const auto add_until = [&](std::int32_t step) {
     while (next < count && messages.passed_step[at(next)] <= step) {

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -82,12 +80,13 @@ class local_values {
   template <class Team, class ForEntries>
   local_values(Team& team, const structure<Index>& of, const panel_owners& owners,
                const local_structure<Index>& local, const supernodal::supernodes<Index>& nodes,
-               const ForEntries& for_entries, bool unit, const Executor& on, memory_resource& resource)
+               const ForEntries& for_entries, bool unit, double max_growth, const Executor& on,
+               memory_resource& resource)
       : unit_(unit),
         rank_(static_cast<std::size_t>(team.rank())),
         panels_(supernodal::list_parts(&local.tree, nodes, panel_values::parts, on, resource), nodes.count,
-                local.tree.first.back(), local.tree.panel_begin.back(),
-                unit ? 0 : static_cast<std::int64_t>(local.columns.size()), on, resource) {
+                local.tree.first.back(), local.tree.panel_begin.back(), unit ? 0 : count_of(local.columns),
+                max_growth, on, resource) {
     const std::vector<Offset> first = number_columns(local);
     check_together(team, [&] {
       SPTRSV_EXPECTS(count_ <= max_count<Offset>, errc::unsupported, "the panels of a PE have ", count_,
@@ -137,7 +136,7 @@ class local_values {
   /// Takes the values that the PEs have handed in. `values`: of this PE. Collective. Synchronises.
   template <class Team>
   void update(Team& team, const Scalar* values, bool conjugated, const supernodal::supernodes<Index>& of,
-              double max_growth, const Executor& on, memory_resource& resource) {
+              const Executor& on, memory_resource& resource) {
     const auto load = [&](Offset source) {
       const Scalar v = load_scalar(values + source);
       return conjugated ? conjugate(v) : v;
@@ -172,10 +171,7 @@ class local_values {
       return;
     }
     const auto device = upload(stored, on, resource);
-    panels_.update({device.data(), false, first_, nullptr, nullptr, 1}, of, masks_,
-                   static_cast<real_t<Scalar>>(std::min<double>(
-                       max_growth, static_cast<double>(std::numeric_limits<real_t<Scalar>>::max()) / 2)),
-                   -1, on);
+    panels_.update({device.data(), false, first_, nullptr, nullptr, 1}, of, masks_, -1, on);
     on.synchronize();
   }
 
@@ -183,16 +179,15 @@ class local_values {
   /// smallest substitution index of such a supernode, all_finite if there is none. Synchronises.
   std::pair<std::vector<std::int64_t>, std::int64_t> find_grown(const structure<Index>& of,
                                                                 const local_structure<Index>& local,
-                                                                double max_growth, const Executor& on) const {
+                                                                const Executor& on) const {
     std::vector<std::int64_t> cuts;
     std::int64_t first = all_finite;
     if (local.tree.count() == 0) {
       return {cuts, first};
     }
-    const auto norms = panels_.norms(on);
-    for (std::size_t s = 0; s < norms.size(); ++s) {
-      const std::int64_t whole = local.whole[s];
-      if (whole < 0 || static_cast<double>(norms[s].growth()) <= max_growth) {
+    for (const std::int64_t s : panels_.grown(on)) {
+      const std::int64_t whole = local.whole[at(s)];
+      if (whole < 0) {
         continue;
       }
       first = std::min(first, of.substitution_index(of.backward ? of.first(whole + 1) - 1 : of.first(whole)));
@@ -243,7 +238,7 @@ class local_values {
         words[at(masks_.word_index(begin.back(), w) - 1)] = static_cast<std::uint32_t>(w * 32);
       }
       words.back() >>= (32 - height % 32) % 32;
-      begin.push_back(static_cast<std::int64_t>(words.size()));
+      begin.push_back(count_of(words));
       fundamental.push_back(static_cast<Index>(s));
     }
     const auto add = [&](const auto& from) { return arrays_.add(from, on, resource); };

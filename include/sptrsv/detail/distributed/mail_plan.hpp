@@ -48,7 +48,7 @@ class ticket_walk {
 
   /// `exchange_blocks`: the first tickets, which send b, `values_per_block` values each.
   sent_values find(std::int64_t exchange_blocks, std::int64_t values_per_block) {
-    const auto rows = static_cast<std::int64_t>(messages_.sent_rows.size());
+    const auto rows = count_of(messages_.sent_rows);
     for (std::int64_t begin = 0; begin < exchange_blocks * values_per_block; begin += values_per_block) {
       for (std::int64_t i = begin; i < std::min(rows, begin + values_per_block); ++i) {
         add(0, messages_.sent_rows[at(i)].to);
@@ -68,9 +68,7 @@ class ticket_walk {
   }
 
  private:
-  void add(int warp, message& to) {
-    found_.values.push_back({static_cast<std::int64_t>(found_.is_of_block.size()), warp, &to});
-  }
+  void add(int warp, message& to) { found_.values.push_back({count_of(found_.is_of_block), warp, &to}); }
   void end_ticket(bool is_of_block) { found_.is_of_block.push_back(is_of_block ? 1 : 0); }
 
   void add_columns(int warp, std::int64_t begin, std::int64_t end) {
@@ -237,8 +235,8 @@ class mail_planner {
         if (made_.records.size() == first || group(values[i]) != group(values[i - 1]) ||
             (is_of_block && made_.records.back().count == most_values)) {
           const auto number = static_cast<std::int32_t>(made_.records.size() - first);
-          made_.records.push_back({made_.sent, static_cast<std::int64_t>(made[pe].size()), signals[pe]++, 0,
-                                   to.pe, is_of_block ? number % warps : values[i].warp, 0});
+          made_.records.push_back({made_.sent, count_of(made[pe]), signals[pe]++, 0, to.pe,
+                                   is_of_block ? number % warps : values[i].warp, 0});
         }
         ++made_.records.back().count;
         made[pe].push_back({to.index, made_.records.back().signal});

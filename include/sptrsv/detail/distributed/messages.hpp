@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -91,8 +90,8 @@ class message_planner {
         }
       } else if (owners_.is_divided(whole)) {
         const auto& sharers = owners_.sharers_of(whole);
-        const auto children = message_tree::of(tree_, static_cast<std::int64_t>(sharers.size()))
-                                  .children(sharer_number(owners_, whole, rank_));
+        const auto children =
+            message_tree::of(tree_, count_of(sharers)).children(sharer_number(owners_, whole, rank_));
         for (std::int64_t j = 0; j < of_.tree.columns(whole); ++j) {
           for (std::int64_t child = children.first; child < children.second; ++child) {
             found.emplace_back(index + j,
@@ -180,7 +179,7 @@ class message_planner {
       const bool is_share = local_.is_share[at(local_.supernode_of[at(j)])] != 0;
       made_.row_at.push_back(row_here(column));
       if (is_share || (home != rank_ && solver(column) == rank_ && local(column) == j)) {
-        made_.row_at.back() = -1 - static_cast<std::int64_t>(made_.guests.size());
+        made_.row_at.back() = -1 - count_of(made_.guests);
         // To a column of a share comes the sum; x is not known here.
         made_.guests.push_back(is_share ? local_.tree.rows_begin.back() + j
                                         : want(home, column, b_of_row, made_.values++));
@@ -248,7 +247,7 @@ class message_planner {
         ++end;
       }
       const auto tree = message_tree::of(tree_, static_cast<std::int64_t>(end - begin) + 1);
-      const auto first = static_cast<std::int64_t>(made_.messages.size());
+      const auto first = count_of(made_.messages);
       for (std::int64_t child = 1; child < tree.count; ++child) {
         const message& to = wishes[begin + at(child) - 1].to;
         if (const std::int64_t i = tree.parent(child); i > 0) {
@@ -258,7 +257,7 @@ class message_planner {
           made_.messages.push_back(to);
         }
       }
-      made_.sent[at(wishes[begin].value)] = {first, static_cast<std::int64_t>(made_.messages.size()) - first};
+      made_.sent[at(wishes[begin].value)] = {first, count_of(made_.messages) - first};
     }
     take_passed(exchange_all(team_, std::move(passed)));
   }
@@ -276,7 +275,7 @@ class message_planner {
     });
     for (const auto& [step, p] : found) {
       if (made_.passed.empty() || made_.passed.back().index != p.index) {
-        made_.passed.push_back({p.index, {static_cast<std::int64_t>(made_.messages.size()), 0}});
+        made_.passed.push_back({p.index, {count_of(made_.messages), 0}});
         made_.passed_step.push_back(step);
       }
       ++made_.passed.back().to.count;

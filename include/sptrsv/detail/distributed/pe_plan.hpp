@@ -78,22 +78,21 @@ struct pe_plan {
                 static_cast<std::int64_t>(std::max(messages.sent_rows.size(), messages.received.size())),
                 values_per_block),
             team.size() > 1 ? 1 : 0)),  // a PE says that it has begun, also if it has nothing to do
-        collect_blocks(
-            simt::ceil_div(static_cast<std::int64_t>(messages.received_rows.size()), values_per_block)),
+        collect_blocks(simt::ceil_div(count_of(messages.received_rows), values_per_block)),
         solve_blocks(add_passing(local, messages, Tuning::block_threads, tasks)),
         inbox_values(largest_of_all(team, messages.values)),
         rhs(std::min<std::int64_t>(max_rhs, most_rhs)),
         inbox(team, inbox_buffers * rhs * inbox_values * flag::words),
         nodes(upload_supernodes(local, on, resource)),
-        forests(tasks.forests, nodes.of, static_cast<std::int64_t>(local.columns.size()), whole.backward, on,
-                resource),
+        forests(tasks.forests, nodes.of, count_of(local.columns), whole.backward, on, resource),
         values(
             team, whole, owners.panels, local, nodes.of,
-            [&](const auto& use) { part.for_entries(rows, use); }, part.form.unit, on, resource),
+            [&](const auto& use) { part.for_entries(rows, use); }, part.form.unit, policy.max_growth, on,
+            resource),
         state(make_buffer<pe_state>(1, on, resource)) {
     const sent_values sent =
         ticket_walk(tasks, messages, whole.backward).find(exchange_blocks, values_per_block);
-    sent_count = static_cast<std::int64_t>(sent.values.size());
+    sent_count = count_of(sent.values);
     if (pairs.has_any()) {  // then all PEs have mailboxes
       mail = mail_planner(team, pairs.of[at(team.rank())], messages)
                  .make(sent, Tuning::block_threads / 32, policy.transport == pe_transport::waiting_blocks);
@@ -117,8 +116,7 @@ struct pe_plan {
 
   /// Returns the number of blocks that wait for messages; see transport.
   [[nodiscard]] std::int64_t waiting_blocks() const {
-    return simt::ceil_div(static_cast<std::int64_t>(mail.deliveries.size()),
-                          std::int64_t{Tuning::block_threads});
+    return simt::ceil_div(count_of(mail.deliveries), std::int64_t{Tuning::block_threads});
   }
   [[nodiscard]] std::int64_t task_count() const {
     return waiting_blocks() + exchange_blocks + solve_blocks + collect_blocks;
@@ -172,15 +170,14 @@ struct pe_plan {
   void set_parameters(Params& p, Team& team, const sent_values& sent, const Executor& on,
                       memory_resource& resource) {
     const auto add = [&](const auto& from) { return arrays.add(from, on, resource); };
-    const auto count = [](const auto& from) { return static_cast<std::int64_t>(from.size()); };
     p.of = nodes.of;
     p.panels = values.panels();
     p.diagonal = values.diagonal();
     p.tasks = add(tasks.tasks.tasks);
-    p.task_count = count(tasks.tasks.tasks);
+    p.task_count = count_of(tasks.tasks.tasks);
     p.forests = forests.view;
     p.small = add(tasks.tasks.small);
-    p.size = count(local.columns);
+    p.size = count_of(local.columns);
     p.warp_bytes = warp_bytes;
     p.mirrored = whole.map.mirrored;
     (whole.backward ? p.partial_sums : p.named) = add(messages.named);
@@ -206,11 +203,11 @@ struct pe_plan {
     p.sums = messages.sums >= 0 && p.sent != nullptr ? p.sent + messages.sums : nullptr;
     p.passed = add(messages.passed);
     p.sent_rows = add(messages.sent_rows);
-    p.sent_row_count = count(messages.sent_rows);
+    p.sent_row_count = count_of(messages.sent_rows);
     p.received_rows = add(messages.received_rows);
-    p.received_row_count = count(messages.received_rows);
+    p.received_row_count = count_of(messages.received_rows);
     p.received = add(messages.received);
-    p.received_count = count(messages.received);
+    p.received_count = count_of(messages.received);
   }
 
   /// Allocates the memory of messages, and sets the parameters that name it. Collective.
@@ -241,7 +238,7 @@ struct pe_plan {
     p.mail.ranges = add(mail.ranges);
     p.mail.records = add(mail.records);
     p.mail.deliveries = add(mail.deliveries);
-    p.mail.delivery_count = static_cast<std::int64_t>(mail.deliveries.size());
+    p.mail.delivery_count = count_of(mail.deliveries);
     p.mail.inbox_indices = add(mail.inbox_indices);
   }
 };

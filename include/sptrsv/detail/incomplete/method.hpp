@@ -75,13 +75,6 @@ struct breakdown {
   static breakdown of(std::int64_t number) { return {number / 2, number % 2 == 0}; }
 };
 
-template <class Real>
-SPTRSV_HOST_DEVICE Real real_part(cplx<Real> v) {
-  return v.re;
-}
-SPTRSV_HOST_DEVICE float real_part(float v) { return v; }
-SPTRSV_HOST_DEVICE double real_part(double v) { return v; }
-
 /// Returns |v|^2.
 template <class Scalar>
 SPTRSV_HOST_DEVICE real_t<Scalar> squared(Scalar v) {

@@ -26,8 +26,6 @@ template <class Scalar>
 SPTRSV_HOST_DEVICE wide_t<Scalar> widen(Scalar v) {
   return entry_cast<wide_t<Scalar>>(v);
 }
-SPTRSV_HOST_DEVICE double real_part(double v) { return v; }
-SPTRSV_HOST_DEVICE double real_part(cplx<double> v) { return v.re; }
 /// Returns conj(x) y.
 template <class Scalar>
 SPTRSV_HOST_DEVICE wide_t<Scalar> inner(Scalar x, Scalar y) {

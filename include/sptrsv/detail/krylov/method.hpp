@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
-#include <utility>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/krylov/vector_step.hpp"
@@ -37,7 +36,7 @@ struct method_memory {
 
   template <class T, class Executor>
   void reserve(buffer<T>& array, std::int64_t size, const Executor& on) const {
-    if (static_cast<std::int64_t>(array.size()) < size) {
+    if (count_of(array) < size) {
       array = {};
       array = make_buffer<T>(size, on, *resource);
     }

@@ -202,6 +202,8 @@ template <class T>
 struct sum_before {
   const T* from;
   T* to;
+  std::int64_t last = -1;       ///< an element for which
+  std::int64_t* sum = nullptr;  ///< gets the sum, too
 
   template <class Context>
   SPTRSV_DEVICE counted load(Context& ctx, std::int64_t i) const {
@@ -210,6 +212,9 @@ struct sum_before {
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t i, const counted&, std::int64_t before) const {
     ctx.store(to + i, static_cast<T>(before));
+    if (i == last) {
+      ctx.store(sum, before);
+    }
   }
 };
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,26 +27,25 @@ namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 /// C x = b, for an upper one C^T x = b.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class factor {
-  using real = real_t<Scalar>;
   using values_type = panel_values<Tuning, Scalar, Index, Offset, Executor>;
 
  public:
-  /// Finds the fundamental supernodes. make_panels() follows.
-  factor(const pattern_view<Index, Offset>& a, const triangle_form& form, double max_growth,
-         const Executor& on, memory_resource& resource)
-      : factor(a.size, form, max_growth) {
-    find_supernodes(a, form, form.reversed, on, resource);
-    if (size_ > 0 && !fundamental_.is_nested) {
-      try_other_direction(a, form, on, resource);
+  /// Finds the fundamental supernodes; `a` is a stored matrix or a lower triangle in panels. make_panels()
+  /// follows.
+  template <class Pattern>
+  factor(const Pattern& a, const triangle_form& form, double max_growth, const Executor& on,
+         memory_resource& resource)
+      : size_(a.size), pivots_(form.unit ? 0 : size_), conjugated_(form.conjugated), max_growth_(max_growth) {
+    if constexpr (std::is_base_of_v<panel_pattern<Index, Offset>, Pattern>) {
+      backward_ = form.reversed;
+      columns_ = {a, on, resource};
+      find_fundamental(on, resource);
+    } else {
+      find_supernodes(a, form, form.reversed, on, resource);
+      if (size_ > 0 && !fundamental_.is_nested) {
+        try_other_direction(a, form, on, resource);
+      }
     }
-  }
-  /// The same for a lower triangle in panels.
-  factor(const panel_pattern<Index, Offset>& a, const triangle_form& form, double max_growth,
-         const Executor& on, memory_resource& resource)
-      : factor(a.size, form, max_growth) {
-    backward_ = form.reversed;
-    columns_ = {a, on, resource};
-    find_fundamental(on, resource);
   }
 
   /// Merges the supernodes, cuts them where inverses grow too much by the values, and computes the panels.
@@ -77,7 +77,7 @@ class factor {
                          words, on, resource);
       const supernodes<Index>& of = structure_->of;
       values_.emplace(list_parts(on_device ? nullptr : &tree_, of, values_type::parts, on, resource),
-                      of.count, size_, structure_->entries, pivots_, on, resource);
+                      of.count, size_, structure_->entries, pivots_, max_growth_, on, resource);
       std::vector<cut_supernode<Index>> made;
       if (on_device) {
         made = download_array(std::exchange(structure_->made, {}), on);
@@ -131,13 +131,6 @@ class factor {
   }
 
  private:
-  factor(std::int64_t size, const triangle_form& form, double max_growth)
-      : size_(size),
-        pivots_(form.unit ? 0 : size),
-        conjugated_(form.conjugated),
-        max_growth_(static_cast<real>(
-            std::min<double>(max_growth, static_cast<double>(std::numeric_limits<real>::max()) / 2))) {}
-
   /// Builds the columns of C for a direction, and finds their supernodes.
   void find_supernodes(const pattern_view<Index, Offset>& a, triangle_form form, bool backward,
                        const Executor& on, memory_resource& resource) {
@@ -169,7 +162,7 @@ class factor {
   }
 
   void compute_panels(const Scalar* values, const Executor& on) {
-    values_->update(columns_.values(values, conjugated_), structure_->of, structure_->masks, max_growth_,
+    values_->update(columns_.values(values, conjugated_), structure_->of, structure_->masks,
                     backward_ ? size_ - 1 : -1, on);
   }
 
@@ -179,9 +172,8 @@ class factor {
       return false;
     }
     const std::size_t before = cuts.size();
-    const auto norms = values_->norms(on);
-    for (std::int64_t s = 0; s < tree_.count(); ++s) {
-      if (!(norms[at(s)].growth() <= max_growth_) && tree_.columns(s) > 1) {
+    for (const std::int64_t s : values_->grown(on)) {
+      if (tree_.columns(s) > 1) {
         cuts.push_back(tree_.first[at(s)] + tree_.columns(s) / 2);
       }
     }
@@ -193,7 +185,7 @@ class factor {
   std::int64_t size_;
   std::int64_t pivots_;  ///< diagonal entries; 0 if the diagonal is unit
   bool conjugated_;
-  real max_growth_;
+  double max_growth_;
   bool backward_ = false;
   bool mirrored_ = false;
   factor_columns<Index, Offset> columns_;

@@ -82,7 +82,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     p.panels = factor_->values().panels();
     p.diagonal = factor_->values().diagonal().diagonal();
     p.tasks = plan_.tasks.data();
-    p.task_count = static_cast<std::int64_t>(plan_.tasks.size());
+    p.task_count = count_of(plan_.tasks);
     p.forests = plan_.forests.view;
     p.small = plan_.small.data();
     p.size = factor_->size();
@@ -138,14 +138,13 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     }
     const std::int64_t supernodes = factor_->structure().count;
     kernel_info kernel;
+    const std::string levels =
+        plan_.levels > 0 ? text_from(plan_.levels, " levels") : "no tree, in the order of columns";
     kernel.text =
-        std::string("supernodal: ") + (backward_ ? "backward" : "forward") + ", " +
-        std::to_string(supernodes) + " supernodes (" + std::to_string(factor_->fundamental_count()) +
-        " before merging and cutting), " +
-        (plan_.levels > 0 ? std::to_string(plan_.levels) + " levels" : "no tree, in the order of columns") +
-        ", " + std::to_string(factor_->values().entries()) + " entries in panels, " +
-        std::to_string(plan_.forests.view.count) + " forests, " + std::to_string(plan_.blocks) +
-        " blocks of " + std::to_string(Tuning::block_threads) + " threads";
+        text_from("supernodal: ", backward_ ? "backward, " : "forward, ", supernodes, " supernodes (",
+                  factor_->fundamental_count(), " before merging and cutting), ", levels, ", ",
+                  factor_->values().entries(), " entries in panels, ", plan_.forests.view.count, " forests, ",
+                  plan_.blocks, " blocks of ", Tuning::block_threads, " threads");
     kernel.waiting_launches = 1;
     kernel.levels = plan_.levels;
     kernel.partitions = supernodes;
@@ -169,7 +168,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     made =
         supernodal::host_plan::of<Scalar, Index, Offset>(tree, backward_, space_, pack_space_, has_packs());
     if (has_packs()) {
-      made.pack_tasks.sharers = find_sharers(static_cast<std::int64_t>(made.pack_tasks.tasks.size()), on);
+      made.pack_tasks.sharers = find_sharers(count_of(made.pack_tasks.tasks), on);
     }
     plan_ = {};  // gives its memory back first
     plan_ = {made, tree, of, backward_, has_packs(), on, resource};

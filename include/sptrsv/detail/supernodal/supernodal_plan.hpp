@@ -65,7 +65,7 @@ struct forest_lists : device_arrays {
     const auto make = [&](auto element, std::int64_t count) {
       return this->template make<decltype(element)>(count, on, resource);
     };
-    view.count = static_cast<std::int64_t>(list.forests.size());
+    view.count = count_of(list.forests);
     view.forests = make(forest{}, view.count);
     on.begin_upload(view.forests, list.forests.data(), list.forests.size() * sizeof(forest));
     const auto places = begin_upload(list.places, on, resource);

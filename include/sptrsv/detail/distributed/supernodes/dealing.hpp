@@ -57,20 +57,15 @@ inline int receiver_in_turn(bool backward, int sender, int i, int pes) {
   return (backward ? sender + pes - i : sender + i) % pes;
 }
 
-/// A grid of PEs: PE r * columns + c stands in row r and column c.
-struct pe_grid {
-  int rows = 1;
-  int columns = 1;
-};
-
 /// The assignment of the rows of panels to PEs. Most supernodes belong to one PE. Others are divided over a
 /// grid (Ding, Liu, Williams and Li 2021, section 2): supernode J has number n(J) among them. The rows of its
 /// panel that are columns of supernode I, where I = J is the diagonal block, belong to the PE in row n(I) mod
-/// grid.rows and column n(J) mod grid.columns. So contributions to a row stay in one row of the grid, from
+/// grid_rows and column n(J) mod grid_columns. So contributions to a row stay in one row of the grid, from
 /// supernode to supernode, and all PEs that share a panel are in one column of it.
 struct panel_owners {
   std::vector<int> solver;  ///< by supernode: the PE that has its diagonal block, and solves for its columns
-  pe_grid grid;
+  int grid_rows = 1;        ///< of the grid, in which PE r * grid_columns + c stands in row r and column c
+  int grid_columns = 1;
   std::vector<std::int64_t> number;  ///< by supernode: n(J); -1: one PE has the panel. Empty: none is divided
   std::vector<std::vector<int>>
       sharers;  ///< by n(J): the PEs that have rows of the panel, from the solver on
@@ -89,7 +84,7 @@ struct panel_owners {
   /// Divides a supernode over the grid. The supernodes are divided in ascending order.
   void divide(std::int64_t s) {
     number.resize(solver.size(), -1);
-    const auto n = static_cast<std::int64_t>(sharers.size());
+    const auto n = count_of(sharers);
     number[at(s)] = n;
     solver[at(s)] = grid_pe(n, n);
     sharers.push_back({solver[at(s)]});
@@ -97,7 +92,7 @@ struct panel_owners {
   /// Finds the PEs that share divided panels, when all supernodes have been dealt.
   template <class Index>
   void find_sharers(const structure<Index>& of) {
-    std::vector<char> has_rows(static_cast<std::size_t>(grid.rows));
+    std::vector<char> has_rows(static_cast<std::size_t>(grid_rows));
     for (std::int64_t s = 0; s < of.tree.count(); ++s) {
       if (!is_divided(s)) {
         continue;
@@ -106,10 +101,10 @@ struct panel_owners {
       const std::int64_t n = number[at(s)];
       for (std::int64_t t = 0; t < of.tree.rows(s); ++t) {
         const std::int64_t above = number[at(of.supernode_at(of.row(s, t)))];
-        has_rows[at(above % grid.rows)] = 1;
+        has_rows[at(above % grid_rows)] = 1;
       }
-      for (std::int64_t i = n + 1; i < n + grid.rows; ++i) {
-        if (has_rows[at(i % grid.rows)] != 0) {
+      for (std::int64_t i = n + 1; i < n + grid_rows; ++i) {
+        if (has_rows[at(i % grid_rows)] != 0) {
           sharers[at(n)].push_back(grid_pe(i, n));
         }
       }
@@ -118,7 +113,7 @@ struct panel_owners {
 
  private:
   [[nodiscard]] int grid_pe(std::int64_t row, std::int64_t column) const {
-    return static_cast<int>(row % grid.rows * grid.columns + column % grid.columns);
+    return static_cast<int>(row % grid_rows * grid_columns + column % grid_columns);
   }
 };
 

@@ -28,7 +28,8 @@ class dealer {
     panel_owners made;
     made.solver.assign(static_cast<std::size_t>(count), 0);
     const bool has_grid = how == supernode_dealing::grid;
-    made.grid = has_grid ? pe_grid{grid_rows, pes_ / grid_rows} : pe_grid{};
+    made.grid_rows = has_grid ? grid_rows : 1;
+    made.grid_columns = has_grid ? pes_ / grid_rows : 1;
     const bool divides = has_grid && grid_rows > 1;
     if (how == supernode_dealing::cyclic || !of_.tree.is_nested) {
       for (std::int64_t s = 0; s < count; ++s) {
@@ -155,7 +156,7 @@ struct ownership {
     const std::string above =
         how == supernode_dealing::top ? ", and cyclically above them"
         : how == supernode_dealing::grid
-            ? text_from(", and over ", panels.grid.rows, " x ", panels.grid.columns, " PEs above them")
+            ? text_from(", and over ", panels.grid_rows, " x ", panels.grid_columns, " PEs above them")
             : "";
     return (how == supernode_dealing::cyclic ? ", cyclically" : ", by subtrees") + above +
            (asked == pe_tree::binary ? ", binary trees" : "");

@@ -148,7 +148,7 @@ struct solve_model {
     const int next = owners.solver[at(above)];
     if (with_rows != solver) {  // a sum goes down the tree, or partial sums go up
       const auto& sharers = owners.sharers_of(s);
-      const auto edges = message_tree::of(tree, static_cast<std::int64_t>(sharers.size()));
+      const auto edges = message_tree::of(tree, count_of(sharers));
       for (std::int64_t i = sharer_number(owners, s, with_rows); i > 0; i = edges.parent(i)) {
         const int parent = sharers[at(edges.parent(i))];
         const std::int64_t before = i - edges.children(edges.parent(i)).first;  // receivers that come first

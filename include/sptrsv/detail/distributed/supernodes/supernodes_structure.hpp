@@ -134,7 +134,7 @@ struct fundamental_lists {
 template <class Index>
 void find_parents(fundamental_lists<Index>& f) {
   const auto& first = f.of.first;
-  for (std::int64_t s = 0; s < static_cast<std::int64_t>(f.of.row_count.size()); ++s) {
+  for (std::int64_t s = 0; s < count_of(f.of.row_count); ++s) {
     std::int64_t parent = -1;
     bool nested = true;
     const Index* const begin = f.rows.begin(s);
@@ -248,7 +248,7 @@ structure<Index> make_structure(const fundamental_lists<Index>& f, const row_map
   std::int64_t root = 0;  // of a merged range: its last fundamental supernode
   for (std::int64_t s = 0; s < made.tree.count(); ++s) {
     made.supernode_of.resize(static_cast<std::size_t>(made.first(s + 1)), static_cast<Index>(s));
-    made.range_rows.push_back(static_cast<std::int64_t>(made.rows.size()));
+    made.range_rows.push_back(count_of(made.rows));
     if (made.first(s + 1) == made.range_end(s)) {
       while (f.of.first[at(root + 1)] < made.range_end(s)) {
         ++root;

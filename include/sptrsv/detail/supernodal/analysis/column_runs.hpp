@@ -4,36 +4,57 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/analysis/for_each_entry.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// The rows of the strictly lower triangle C, columns ascending, in a stored matrix that has them sorted.
+/// The columns of the strictly lower triangle C, rows ascending; they may be runs of the stored matrix.
 template <class Index, class Offset>
-struct stored_rows {
+struct column_view {
   std::int64_t size;
-  const Offset* counted;  ///< by row of C, size + 1: entries of the rows before
-  const Offset* offsets;  ///< of the stored matrix
+  const Offset* offsets;  ///< by column, size + 1: entries of the columns before
+  const Offset* first;    ///< by column: where its first entry stands in `indices`
   const Index* indices;
-  bool mirrored;  ///< row i of C is row size - 1 - i of the stored matrix
+  int step;   ///< distance of the entries of a column: 1 or -1
+  Index top;  ///< an index i stands for row top - i; -1: for row i
 
-  /// Returns the distance of the entries of a row: 1 or -1.
-  [[nodiscard]] SPTRSV_HOST_DEVICE int step() const { return mirrored ? -1 : 1; }
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t begin(Context& ctx, std::int64_t column) const {
+    return ctx.load_constant(first + column);
+  }
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t count(Context& ctx, std::int64_t column) const {
+    return triangle_kernels::row_length(ctx, offsets, column);
+  }
+  /// Returns the row of entry `t` of the column that begins at `begin`.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t row(Context& ctx, std::int64_t begin, std::int64_t t) const {
+    const Index index = ctx.load_constant(indices + begin + step * t);
+    return static_cast<std::int64_t>(top < 0 ? index : static_cast<Index>(top - index));
+  }
+  /// Returns how many of the `count` entries of the column at `begin` stand in rows before `row_end`.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t count_before(Context& ctx, std::int64_t begin, std::int64_t count,
+                                          std::int64_t row_end) const {
+    return triangle_kernels::count_while(count, [&](std::int64_t t) { return row(ctx, begin, t) < row_end; });
+  }
+  /// Body of simt::find_largest: the number of entries of a column.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t column) const {
+    return count(ctx, column);
+  }
+};
+
+/// The rows of C, columns ascending, in a stored matrix that has them sorted: as the columns of its
+/// transpose. `first`: the offsets of the stored matrix, whose rows are in reverse order if `step` is -1.
+template <class Index, class Offset>
+struct stored_rows : column_view<Index, Offset> {
   template <class Context>
   SPTRSV_DEVICE std::int64_t begin(Context& ctx, std::int64_t row) const {
-    return mirrored ? static_cast<std::int64_t>(ctx.load_constant(offsets + size - row)) - 1
-                    : static_cast<std::int64_t>(ctx.load_constant(offsets + row));
-  }
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t count(Context& ctx, std::int64_t row) const {
-    return static_cast<std::int64_t>(ctx.load_constant(counted + row + 1)) -
-           static_cast<std::int64_t>(ctx.load_constant(counted + row));
-  }
-  /// Returns the column of entry `t` of the row that begins at `begin`.
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t column(Context& ctx, std::int64_t begin, std::int64_t t) const {
-    const auto index = static_cast<std::int64_t>(ctx.load_constant(indices + begin + step() * t));
-    return mirrored ? size - 1 - index : index;
+    const bool reversed = this->step < 0;
+    return std::int64_t{ctx.load_constant(this->first + (reversed ? this->size - row : row))} -
+           (reversed ? 1 : 0);
   }
 };
 
@@ -77,8 +98,7 @@ struct mark_runs {
     for_row_entries(
         tile, count + 1,
         [&](std::int64_t t) {
-          return neighbours{t > 0 ? c.column(ctx, begin, t - 1) : -1,
-                            t < count ? c.column(ctx, begin, t) : row};
+          return neighbours{t > 0 ? c.row(ctx, begin, t - 1) : -1, t < count ? c.row(ctx, begin, t) : row};
         },
         [&](std::int64_t t, const neighbours& n, bool is_present) {
           if (is_present && (t == 0 || n.column != n.before + 1)) {

@@ -5,50 +5,102 @@
 #include <cstdint>
 #include <utility>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/analysis/panel_columns.hpp"
 #include "sptrsv/detail/supernodal/analysis/row_columns.hpp"
-#include "sptrsv/detail/supernodal/analysis/stored_values.hpp"
+#include "sptrsv/detail/supernodal/panels.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// The columns of the strictly lower triangle, rows ascending; they may be runs of the stored matrix.
+/// Where a column of C has its values in the stored matrix; see stored_values.
 template <class Index, class Offset>
-struct column_view {
-  std::int64_t size;
-  const Offset* offsets;  ///< by column, size + 1: entries of the columns before
-  const Offset* first;    ///< by column: where its first entry stands in `indices`
-  const Index* indices;
-  int step;   ///< distance of the entries of a column: 1 or -1
-  Index top;  ///< an index i stands for row top - i; -1: for row i
+struct stored_column {
+  Offset begin;  ///< its first entry
+  Index shift;   ///< what is added to an index in `sources`
+};
 
+/// Where the values of the columns of C stand in the stored matrix, as kernels see it. Columns of one
+/// fundamental supernode have the same rows.
+template <class Scalar, class Index, class Offset>
+struct stored_values {
+  const Scalar* values;
+  bool conjugated;
+  /// Where its first entry stands in `sources`, or, without, in `values`: by column, or, with `shift`, by
+  /// fundamental supernode for its first column; the next columns begin one element later each.
+  const Offset* first;
+  /// Indices in the stored matrix: of the entries, or, with `shift`, of those in the same rows that a column
+  /// before has, that in the row of the diagonal included; null: each column is a run of the stored matrix.
+  const Offset* sources;
+  /// By column: index of the diagonal entry; null: it stands before the first entry or source.
+  const Offset* pivots;
+  int step;  ///< distance of the entries of a run, or, with `shift`, of a row: 1 or -1
+  /// By fundamental supernode: from the index in `sources` to that of the entry of its first column in the
+  /// same row; null: the indices are those of the entries.
+  const Index* shift = nullptr;
+
+  /// `fundamental`: that of the column, which begins with column `fundamental_begin`.
   template <class Context>
-  SPTRSV_DEVICE std::int64_t begin(Context& ctx, std::int64_t column) const {
-    return ctx.load_constant(first + column);
+  SPTRSV_DEVICE stored_column<Index, Offset> open(Context& ctx, std::int64_t number, std::int64_t fundamental,
+                                                  std::int64_t fundamental_begin) const {
+    if (shift == nullptr) {
+      return {ctx.load_constant(first + number), 0};
+    }
+    const auto before = static_cast<Index>(number - fundamental_begin);
+    return {static_cast<Offset>(ctx.load_constant(first + fundamental) + before),
+            static_cast<Index>(ctx.load_constant(shift + fundamental) + static_cast<Index>(step) * before)};
   }
+  /// Returns the value of entry `t` of the column.
   template <class Context>
-  SPTRSV_DEVICE std::int64_t count(Context& ctx, std::int64_t column) const {
-    return triangle_kernels::row_length(ctx, offsets, column);
+  SPTRSV_DEVICE Scalar value(Context& ctx, const stored_column<Index, Offset>& of, std::int64_t t) const {
+    return at(ctx, sources == nullptr
+                       ? of.begin + step * t
+                       : std::int64_t{ctx.load_constant(sources + of.begin + t)} + std::int64_t{of.shift});
   }
-  /// Returns the row of entry `t` of the column that begins at `begin`.
+  /// Returns the diagonal entry of a column, which is stored; `of`: the column, opened.
   template <class Context>
-  SPTRSV_DEVICE std::int64_t row(Context& ctx, std::int64_t begin, std::int64_t t) const {
-    const Index index = ctx.load_constant(indices + begin + step * t);
-    return static_cast<std::int64_t>(top < 0 ? index : static_cast<Index>(top - index));
+  SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t number,
+                             const stored_column<Index, Offset>& of) const {
+    return pivots == nullptr ? value(ctx, of, -1) : at(ctx, ctx.load_constant(pivots + number));
   }
-  /// Returns how many of the `count` entries of the column at `begin` stand in rows before `row_end`.
+
+ private:
   template <class Context>
-  SPTRSV_DEVICE std::int64_t count_before(Context& ctx, std::int64_t begin, std::int64_t count,
-                                          std::int64_t row_end) const {
-    return triangle_kernels::count_while(count, [&](std::int64_t t) { return row(ctx, begin, t) < row_end; });
+  SPTRSV_DEVICE Scalar at(Context& ctx, std::int64_t index) const {
+    return load_value(ctx, values + index, conjugated);
   }
-  /// Body of simt::find_largest: the number of entries of a column.
+};
+
+/// What kernels need that bring the values of the stored matrix into panels.
+template <class Scalar, class Index, class Offset>
+struct stored_panels {
+  supernodes<Index> of;
+  row_masks<Index> masks;
+  stored_values<Scalar, Index, Offset> stored;
+  const Scalar* diagonal;  ///< by column; null if the diagonal is unit
+
+  /// Returns an entry in row `column` divided by the pivot. Zeros, perhaps not in the pattern, stay.
   template <class Context>
-  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t column) const {
-    return count(ctx, column);
+  SPTRSV_DEVICE Scalar scaled(Context& ctx, Scalar v, std::int64_t column) const {
+    return diagonal == nullptr || v == Scalar{} ? v : divide(v, ctx.load_constant(diagonal + column));
+  }
+};
+
+/// A column of a panel in the stored matrix.
+template <class Index, class Offset>
+struct panel_column : stored_column<Index, Offset> {
+  Index mask;  ///< number of its mask among those of the supernode
+  Index rank;  ///< number of its entries before a word of the mask
+
+  /// Returns the entry in the row of one bit of the word; zero if the pattern has none. `bits`: the word.
+  template <class Context, class Scalar>
+  SPTRSV_DEVICE Scalar entry(Context& ctx, const stored_values<Scalar, Index, Offset>& stored,
+                             std::uint32_t bits, int bit) const {
+    const std::int64_t t = static_cast<std::int64_t>(rank) + simt::bit_count(bits & ((1u << bit) - 1u));
+    return (bits >> bit & 1u) != 0 ? stored.value(ctx, *this, t) : Scalar{};
   }
 };
 
@@ -105,25 +157,17 @@ class factor_columns {
     entries_ = reports[0].entries;
     if (!flipped_rows.ascends(reports, 0)) {
       flipped_rows.complete(built, reports, 0);
-      device_columns<Index, Offset> c = columns_of_flipped(built[0], on, resource);
-      lists_ = {std::move(c.column_offsets),   {}, {}, std::move(c.rows), std::move(c.sources),
-                std::move(c.diagonal_sources), {}};
-      view_ = {a.size, lists_.offsets.data(), lists_.offsets.data(), lists_.rows.data(), 1, -1};
+      lists_ = {columns_of_flipped(built[0], on, resource), {}, {}, {}};
+      view_ = {a.size, lists_.column_offsets.data(), lists_.column_offsets.data(), lists_.rows.data(), 1, -1};
       return;
     }
-    const int step = form.reversed ? -1 : 1;
     make_runs(a.size, on, resource);
-    simt::for_each(
-        on, a.size + 1,
-        reverse_array<Offset>{built[0].row_offsets.data(), lists_.offsets.data(), a.size + 1, entries_});
+    simt::for_each(on, a.size + 1,
+                   reverse_array<Offset>{built[0].row_offsets.data(), lists_.column_offsets.data(),
+                                         a.size + 1, entries_});
     simt::for_each(on, a.size, find_runs<Index, Offset>{a, form.reversed, lists_.first.data()});
-    view_ = {a.size,
-             lists_.offsets.data(),
-             lists_.first.data(),
-             a.indices,
-             step,
-             static_cast<Index>(form.reversed ? a.size - 1 : -1)};
-    stored_step_ = step;
+    view_ = stored_view(a, lists_.column_offsets.data(), lists_.first.data(), form.reversed);
+    stored_step_ = view_.step;
   }
 
   /// Builds the columns of a triangle in panels. Throws for the first faulty supernode. Synchronises.
@@ -135,13 +179,13 @@ class factor_columns {
     expect_sound_panels(a, on, resource);
     make_runs(a.size, on, resource);
     pattern_first_ = make_buffer<Offset>(a.size, on, resource);
-    on.fill_bytes(lists_.offsets.data(), 0, lists_.offsets.bytes());
+    on.fill_bytes(lists_.column_offsets.data(), 0, lists_.column_offsets.bytes());
     simt::for_each_by_tile<32>(on, a.supernodes,
-                               find_panel_columns<Index, Offset>{a, lists_.offsets.data(),
+                               find_panel_columns<Index, Offset>{a, lists_.column_offsets.data(),
                                                                  pattern_first_.data(), lists_.first.data()});
-    on.exclusive_scan(lists_.offsets.data(), lists_.offsets.data(), a.size + 1, resource);
-    entries_ = download_value(lists_.offsets.data() + a.size, on);
-    view_ = {a.size, lists_.offsets.data(), pattern_first_.data(), a.row_indices, 1, -1};
+    on.exclusive_scan(lists_.column_offsets.data(), lists_.column_offsets.data(), a.size + 1, resource);
+    entries_ = download_value(lists_.column_offsets.data() + a.size, on);
+    view_ = {a.size, lists_.column_offsets.data(), pattern_first_.data(), a.row_indices, 1, -1};
   }
 
   [[nodiscard]] std::int64_t entries() const { return entries_; }
@@ -153,9 +197,9 @@ class factor_columns {
   [[nodiscard]] stored_values<Scalar, Index, Offset> values(const Scalar* values, bool conjugated) const {
     return {values,
             conjugated,
-            has_first() ? lists_.first.data() : lists_.offsets.data(),
+            has_first() ? lists_.first.data() : lists_.column_offsets.data(),
             lists_.sources.data(),
-            lists_.pivots.data(),
+            lists_.diagonal_sources.data(),
             stored_step_,
             lists_.shift.data()};
   }
@@ -170,9 +214,11 @@ class factor_columns {
     }
     auto first = make_buffer<Offset>(count, on, resource);
     auto shift = make_buffer<Index>(count, on, resource);
+    using array_kernels::take_in_order;
     simt::for_each(on, count,
-                   take_first_columns<Index, Offset>{first_columns.data(), lists_.first.data(),
-                                                     lists_.shift.data(), first.data(), shift.data()});
+                   take_in_order<Offset, Index>{lists_.first.data(), first_columns.data(), first.data()});
+    simt::for_each(on, count,
+                   take_in_order<Index, Index>{lists_.shift.data(), first_columns.data(), shift.data()});
     pattern_first_ = std::exchange(lists_.first, std::move(first));
     lists_.shift = std::move(shift);
   }
@@ -182,7 +228,7 @@ class factor_columns {
     pattern_first_ = {};
     lists_.rows = {};
     if (has_first()) {
-      lists_.offsets = {};
+      lists_.column_offsets = {};
     }
   }
   [[nodiscard]] std::size_t bytes() const { return lists_.bytes() + pattern_first_.bytes(); }
@@ -193,10 +239,16 @@ class factor_columns {
 
   [[nodiscard]] bool has_first() const { return lists_.first.data() != nullptr; }
 
+  static column_view<Index, Offset> stored_view(const pattern_view<Index, Offset>& a, const Offset* offsets,
+                                                const Offset* first, bool reversed) {
+    return {a.size,    offsets,           first,
+            a.indices, reversed ? -1 : 1, static_cast<Index>(reversed ? a.size - 1 : -1)};
+  }
+
   /// Makes room for columns that are runs of the stored matrix.
   template <class Executor>
   void make_runs(std::int64_t size, const Executor& on, memory_resource& resource) {
-    lists_.offsets = make_buffer<Offset>(size + 1, on, resource);
+    lists_.column_offsets = make_buffer<Offset>(size + 1, on, resource);
     lists_.first = make_buffer<Offset>(size, on, resource);
   }
 
@@ -210,12 +262,13 @@ class factor_columns {
     if (!rows.ascends(reports, 0)) {
       return false;
     }
-    lists_ = list_runs<Index, Offset>(
-        {a.size, built[0].row_offsets.data(), a.offsets, a.indices, form.reversed}, on, resource);
-    view_ = {a.size, lists_.offsets.data(), lists_.first.data(), lists_.rows.data(), 1, -1};
+    const stored_rows<Index, Offset> stored{
+        stored_view(a, built[0].row_offsets.data(), a.offsets, form.reversed)};
+    lists_ = list_runs(stored, on, resource);
+    view_ = {a.size, lists_.column_offsets.data(), lists_.first.data(), lists_.rows.data(), 1, -1};
     entries_ = reports[0].entries;
     longest_.row = reports[0].longest_row;
-    stored_step_ = form.reversed ? -1 : 1;
+    stored_step_ = stored.step;
     return true;
   }
 

@@ -131,7 +131,7 @@ template <class Index, class Executor>
 device_tree<Index> cut_on_device(const buffer<merged_columns<Index>>& ranges, std::int64_t size,
                                  std::int64_t max_width, simt::scan_words& words, const Executor& on,
                                  memory_resource& resource) {
-  const merged_view<Index> merged{ranges.data(), static_cast<std::int64_t>(ranges.size()), size, max_width};
+  const merged_view<Index> merged{ranges.data(), count_of(ranges), size, max_width};
   const auto before = make_buffer<std::int64_t>((merged.count + 1) * piece_sums, on, resource);
   for (const piece_sum what : {sum_of_pieces, sum_of_rows, sum_of_entries}) {
     words.scan(on, merged.count + 1, sum_before_ranges<Index>{merged, what, before.data()});

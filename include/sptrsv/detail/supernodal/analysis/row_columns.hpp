@@ -16,7 +16,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
@@ -37,32 +37,12 @@ struct count_listed {
     const std::int64_t count = row < c.size ? c.count(ctx, row) : 0;
     std::int64_t found = 0;
     for_row_entries(
-        tile, count, [&](std::int64_t t) { return runs.begin(ctx, c.column(ctx, begin, t)); },
+        tile, count, [&](std::int64_t t) { return runs.begin(ctx, c.row(ctx, begin, t)); },
         [&](std::int64_t, bool is_listed, bool is_present) {
           found += simt::bit_count(tile.ballot(is_present && is_listed));
         });
     if (tile.rank() == 0) {
       ctx.store(listed + row, static_cast<Offset>(found + (row < c.size && runs.begin(ctx, row) ? 1 : 0)));
-    }
-  }
-};
-
-/// Sums what count_listed has found before each row, in a scan. Runs once per row and once for the end.
-template <class Offset>
-struct sum_listed {
-  std::int64_t size;
-  Offset* listed;
-  std::int64_t* all;  ///< output: of all rows
-
-  template <class Context>
-  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t row) const {
-    return {static_cast<std::int64_t>(ctx.load(listed + row))};
-  }
-  template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const simt::counted&, std::int64_t before) const {
-    ctx.store(listed + row, static_cast<Offset>(before));
-    if (row == size) {
-      ctx.store(all, before);
     }
   }
 };
@@ -86,20 +66,20 @@ struct write_listed {
     for_row_entries(
         tile, count,
         [&](std::int64_t t) {
-          const std::int64_t column = c.column(ctx, begin, t);
+          const std::int64_t column = c.row(ctx, begin, t);
           return runs.begin(ctx, column) ? column : -1;
         },
         [&](std::int64_t t, std::int64_t column, bool is_present) {
           const bool is_listed = is_present && column >= 0;
           const std::uint32_t all = tile.ballot(is_listed);
           if (is_listed) {
-            list(ctx, row, column, begin + c.step() * t,
+            list(ctx, row, column, begin + c.step * t,
                  to + simt::bit_count(all & ((1u << tile.rank()) - 1u)));
           }
           to += simt::bit_count(all);
         });
     if (tile.rank() == 0 && runs.begin(ctx, row)) {
-      list(ctx, row, row, begin + c.step() * count, to);
+      list(ctx, row, row, begin + c.step * count, to);
     }
   }
 
@@ -188,21 +168,18 @@ struct describe_run_columns {
   }
 };
 
-/// The columns of C as lists: those of its runs, or each column its own.
+/// The columns of C as lists: those of its runs, or each column its own. `column_offsets` counts the entries
+/// of the columns before. With runs, `rows` and `sources` are by element of a list, and a source is that of
+/// the entry of the run's first column.
 template <class Index, class Offset>
-struct column_lists {
-  buffer<Offset> offsets;  ///< by column, size + 1: entries of the columns before
-  buffer<Offset> first;    ///< by column: where its list begins; empty: its list begins at its offset
+struct column_lists : device_columns<Index, Offset> {
+  buffer<Offset> first;  ///< by column: where its list begins; empty: its list begins at its offset
   /// By column: from an entry of its run's first column to its own in the same row; empty without runs.
   buffer<Index> shift;
-  buffer<Index> rows;      ///< by element of a list
-  buffer<Offset> sources;  ///< by element of a list: where the entry (of the run's first column) stands
-  buffer<Offset> pivots;   ///< without runs, by column: where the diagonal entry stands; empty: it is unit
-  buffer<Index> begun;     ///< by column, size + 1: how many fundamental supernodes begin before it, if known
+  buffer<Index> begun;  ///< by column, size + 1: how many fundamental supernodes begin before it, if known
 
   [[nodiscard]] std::size_t bytes() const {
-    return offsets.bytes() + first.bytes() + shift.bytes() + rows.bytes() + sources.bytes() + pivots.bytes() +
-           begun.bytes();
+    return device_columns<Index, Offset>::bytes() + first.bytes() + shift.bytes() + begun.bytes();
   }
 };
 
@@ -222,10 +199,11 @@ column_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const
   simt::scan_words words(resource);
   const auto results = make_buffer<std::int64_t>(2, on, resource);  // so that the host waits once
   words.scan(on, c.size + 1, number_runs<Index>{runs, results.data()});
-  made.offsets = make_buffer<Offset>(c.size + 1, on, resource);
-  Offset* const listed_before = made.offsets.data();
+  made.column_offsets = make_buffer<Offset>(c.size + 1, on, resource);
+  Offset* const listed_before = made.column_offsets.data();
   simt::for_each_by_tile<lanes_per_list>(on, c.size + 1, count_listed<Index, Offset>{c, runs, listed_before});
-  words.scan(on, c.size + 1, sum_listed<Offset>{c.size, listed_before, results.data() + 1});
+  words.scan(on, c.size + 1,
+             simt::sum_before<Offset>{listed_before, listed_before, c.size, results.data() + 1});
   std::int64_t counts[2];
   on.download(counts, results.data(), sizeof(counts));
   const auto [count, listed] = counts;
@@ -248,9 +226,10 @@ column_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const
   }
   made.first = make_buffer<Offset>(c.size, on, resource);
   made.shift = make_buffer<Index>(c.size, on, resource);
-  words.scan(on, c.size + 1,
-             describe_run_columns<Index, Offset>{runs, list_begin.data(), made.rows.data(), c.step(),
-                                                 made.offsets.data(), made.first.data(), made.shift.data()});
+  words.scan(
+      on, c.size + 1,
+      describe_run_columns<Index, Offset>{runs, list_begin.data(), made.rows.data(), c.step,
+                                          made.column_offsets.data(), made.first.data(), made.shift.data()});
   words.scan(on, c.size + 1, simt::sum_before<Index>{begins.data(), made.begun.data()});
   return made;
 }

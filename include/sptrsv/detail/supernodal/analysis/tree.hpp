@@ -21,7 +21,7 @@ struct fundamental_supernodes {
   /// Whether all these rows are columns of the parent or rows below it. In a complete factor they are.
   std::vector<char> nested;
 
-  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(parent.size()); }
+  [[nodiscard]] std::int64_t count() const { return count_of(parent); }
   /// Returns whether the pattern is that of a complete factor.
   [[nodiscard]] bool is_nested() const { return std::find(nested.begin(), nested.end(), 0) == nested.end(); }
 };
@@ -129,7 +129,7 @@ struct supernode_tree {
   /// Whether the pattern is that of a complete factor: supernodes need their children only.
   bool is_nested = true;
 
-  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(parent.size()); }
+  [[nodiscard]] std::int64_t count() const { return count_of(parent); }
   // Of a supernode, or of all from s to `last`:
   [[nodiscard]] std::int64_t columns(std::int64_t s, std::int64_t last) const {
     return first[at(last) + 1] - first[at(s)];

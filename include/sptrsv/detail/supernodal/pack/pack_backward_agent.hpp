@@ -154,14 +154,13 @@ struct pack_backward_agent {
     rhs.store_x(column, rhs.p.size - 1 - column, solved);
   }
 
-  /// Returns the sum for a column over the tiles of the warp.
+  /// Returns the sum for a column over the tiles of the warp. There are right-hand sides.
   template <class Rhs>
   SPTRSV_DEVICE static pair sum_of_tiles(const Rhs& rhs, const task& work, std::int64_t column,
                                          const warp_share& share) {
-    const auto index = [&](int t) { return rhs.p.size + work.partials + t * work.node.columns + column; };
-    return sum_handed_over<8, pair>(
-        rhs.ctx, work, share.part, share.parts, [&](int t) { return rhs.try_load(index(t)); },
-        [&](int t) { return rhs.component(index(t)); });
+    return sum_handed_over<8, pair>(rhs.ctx, work, share.part, share.parts, [&](int t) {
+      return rhs.component(rhs.p.size + work.partials + t * work.node.columns + column);
+    });
   }
 
   /// The factors of multiply_octets: of columns of the panel, one of each octet, for rows from `base` on.

@@ -98,8 +98,6 @@ struct backward_agent {
   }
 
  private:
-  using flag = value_flag<Scalar>;
-
   /// Divides by the pivot, and hands over and stores a component of x.
   template <class Context>
   SPTRSV_DEVICE static void finish(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs,
@@ -175,11 +173,9 @@ struct backward_agent {
   template <class Context>
   SPTRSV_DEVICE static Scalar sum_of_tiles(Context& ctx, const params& p, std::uint32_t half,
                                            std::int64_t rhs, const task& work, int column, int first) {
-    const auto address = [&](int t) {
+    return sum_handed_over<4, Scalar>(ctx, work, first, warps, [&](int t) {
       return p.buffers.component(half, rhs, p.size + work.partials + t * work.node.columns + column);
-    };
-    return sum_handed_over<4, Scalar>(
-        ctx, work, first, warps, [&](int t) { return flag::try_load(ctx, address(t)); }, address);
+    });
   }
 
   /// Does a task of kind `whole` or `tile`. `z`, `sums`: Team::size elements for each right-hand side.

@@ -95,18 +95,18 @@ SPTRSV_DEVICE const Scalar* copied_panel(std::int64_t begin, const unsigned char
   return reinterpret_cast<const Scalar*>(space + begin * static_cast<std::int64_t>(sizeof(Scalar)) % 16);
 }
 
-/// Returns the sum of what tiles hand over: of the tiles first, first + step, ... of a task. `AtOnce` of
-/// them are loaded, by try_load(tile), before the first of them, which is at address(tile), is waited for.
-template <int AtOnce, class Value, class Context, class TryLoad, class Address>
+/// Returns the sum of what tiles hand over at address(tile): of the tiles first, first + step, ... of a task.
+/// `AtOnce` of them are loaded before the first of them is waited for.
+template <int AtOnce, class Value, class Context, class Address>
 SPTRSV_DEVICE Value sum_handed_over(Context& ctx, const task& work, int first, int step,
-                                    const TryLoad& try_load, const Address& address) {
+                                    const Address& address) {
   using flag = value_flag<Value>;
   Value total{};
   for (int t = first; t < work.tiles; t += AtOnce * step) {
     array_of<typename flag::reading, AtOnce> seen;
     SPTRSV_UNROLL
     for (int i = 0; i < AtOnce; ++i) {
-      seen[i] = t + i * step < work.tiles ? try_load(t + i * step) : flag::zero();
+      seen[i] = t + i * step < work.tiles ? flag::try_load(ctx, address(t + i * step)) : flag::zero();
     }
     SPTRSV_UNROLL
     for (int i = 0; i < AtOnce; ++i) {

@@ -54,7 +54,7 @@ class task_lister {
         add_large(s);
         joins = false;
       } else if (!joins || list_.tasks.back().end - list_.tasks.back().begin == limits_.block_threads / 32) {
-        const auto begin = static_cast<std::int64_t>(list_.small.size());
+        const auto begin = count_of(list_.small);
         add({{}, begin, begin + 1, 0, 0, 0, task_kind::warps}, s, 0);
         list_.small.push_back(node(s));
         joins = true;

@@ -55,7 +55,7 @@ struct task_list {
   std::int64_t levels = 0;       ///< of the tree
   std::uint32_t sharers = 1;     ///< blocks of a task, which share the right-hand sides
 
-  [[nodiscard]] std::int64_t blocks() const { return static_cast<std::int64_t>(tasks.size()) * sharers; }
+  [[nodiscard]] std::int64_t blocks() const { return count_of(tasks) * sharers; }
 };
 
 /// The limits of the memory of a block; see panel_space.

@@ -40,7 +40,7 @@ struct invert_agent {
   struct shared_storage {
     array_of<Scalar, side, stride> n;
     array_of<Scalar, side, stride> v;
-    stored_column<Index, Offset> columns[Small ? small_columns : Tuning::max_width];
+    panel_column<Index, Offset> columns[Small ? small_columns : Tuning::max_width];
     array_of<bool, block_threads / 32> is_finite;
   };
   struct params {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/supernodal/analysis/stored_values.hpp"
+#include "sptrsv/detail/supernodal/analysis/columns.hpp"
 #include "sptrsv/detail/supernodal/values/norms.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
@@ -52,7 +52,7 @@ struct narrow_agent {
  private:
   using block = Scalar (&)[max_columns][max_columns];
   using row_entries = Scalar (&)[max_columns];
-  using column = stored_column<Index, Offset>;
+  using column = panel_column<Index, Offset>;
 
   template <class Context, class Warp>
   SPTRSV_DEVICE static void compute(Context& ctx, const Warp& warp, const params& p, std::int64_t s,
@@ -133,11 +133,8 @@ struct narrow_agent {
       const std::int64_t lead = warp.shuffle(begin, number < max_columns ? number : max_columns);
       if (j < node.columns) {
         const auto stored = from.stored.open(ctx, node.first + j, fundamental + number, node.first + lead);
-        columns[j].begin = stored.begin;
-        columns[j].shift = stored.shift;
-        columns[j].mask = static_cast<Index>(number);
         // Bits `lead` ... j of the mask are the columns before the first entry.
-        columns[j].rank = static_cast<Index>((lead > 0 ? lead : 0) - j - 1);
+        columns[j] = {stored, static_cast<Index>(number), static_cast<Index>((lead > 0 ? lead : 0) - j - 1)};
       }
     }
   }

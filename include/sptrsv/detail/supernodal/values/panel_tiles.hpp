@@ -6,7 +6,7 @@
 
 #include "sptrsv/detail/analysis/for_each_entry.hpp"
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/supernodal/analysis/stored_values.hpp"
+#include "sptrsv/detail/supernodal/analysis/columns.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
@@ -17,7 +17,7 @@ template <class Context, class Scalar, class Index, class Offset, int Threads>
 class panel_tiles {
  public:
   using source = stored_panels<Scalar, Index, Offset>;
-  using column = stored_column<Index, Offset>;
+  using column = panel_column<Index, Offset>;
 
   SPTRSV_DEVICE panel_tiles(Context& ctx, const source& from, Scalar* panels, std::int64_t s)
       : ctx_(ctx),
@@ -174,11 +174,8 @@ class panel_tiles {
           return static_cast<std::int64_t>(ctx_.load_constant(from_.masks.first + middle)) <= number;
         });
     const std::int64_t begin = ctx_.load_constant(from_.masks.first + low);
-    const auto stored = from_.stored.open(ctx_, number, low, begin);
-    column found{};
-    found.begin = stored.begin;
-    found.shift = stored.shift;
-    found.mask = static_cast<Index>(low - first_fundamental_);
+    column found{from_.stored.open(ctx_, number, low, begin), static_cast<Index>(low - first_fundamental_),
+                 0};
     // Bits begin ... number of the mask, as far as it goes, are the columns before the first entry.
     const std::int64_t skipped = number - (begin > node_.first ? begin : node_.first) + 1;
     found.rank = static_cast<Index>(from_.masks.count_before(ctx_, mask_of(found), row / 32) - skipped);

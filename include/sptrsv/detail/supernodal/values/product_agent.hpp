@@ -46,7 +46,7 @@ struct product_agent {
     // The rows are so long that the lanes of a warp read from different banks.
     array_of<Scalar, rows, depth + 4> w;
     array_of<Scalar, depth, columns + 4> v;
-    stored_column<Index, Offset> columns_of_c[Small ? small_columns : Tuning::max_width];
+    panel_column<Index, Offset> columns_of_c[Small ? small_columns : Tuning::max_width];
     array_of<bool, block_threads / 32> is_finite;
   };
   struct params {

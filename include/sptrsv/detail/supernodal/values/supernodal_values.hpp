@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -189,9 +190,11 @@ class panel_values {
 
   /// `lists`: see `parts`. `entries`: of all panels. `columns`: of all supernodes.
   panel_values(part_lists lists, std::int64_t supernodes, std::int64_t columns, std::int64_t entries,
-               std::int64_t pivots, const Executor& on, memory_resource& resource)
+               std::int64_t pivots, double max_growth, const Executor& on, memory_resource& resource)
       : columns_(columns),
         entries_(entries),
+        max_growth_(static_cast<real>(
+            std::min<double>(max_growth, static_cast<double>(std::numeric_limits<real>::max()) / 2))),
         panels_(make_buffer<Scalar>(entries_ + tail, on, resource)),
         diagonal_(0, pivots, on, resource),
         norms_(make_buffer<block_norms<real>>(supernodes, on, resource)),
@@ -202,7 +205,7 @@ class panel_values {
 
   /// Computes the panels from the values of the stored matrix. `last`: see find_grown. Only enqueues.
   void update(const stored_values<Scalar, Index, Offset>& stored, const supernodes<Index>& of,
-              const row_masks<Index>& masks, real max_growth, std::int64_t last, const Executor& on) {
+              const row_masks<Index>& masks, std::int64_t last, const Executor& on) {
     const stored_panels<Scalar, Index, Offset> from{of, masks, stored, diagonal_.diagonal()};
     simt::for_each(on, std::max<std::int64_t>(columns_, 1),
                    start_values<Scalar, Index, Offset>{from, columns_, diagonal_.diagonal(), norms_.data(),
@@ -226,7 +229,7 @@ class panel_values {
     launch(product{}, rows.parts, rows.wide * strips, strips);
     launch(small_product{}, rows.small_parts(), rows.small(), std::uint32_t{1});
     simt::for_each(on, of.count,
-                   find_grown<real, Index>{norms_.data(), of.first, max_growth, last, first_grown_.data()});
+                   find_grown<real, Index>{norms_.data(), of.first, max_growth_, last, first_grown_.data()});
   }
 
   /// Returns the smallest substitution index with too large a growth; -1: none. Synchronises.
@@ -235,8 +238,16 @@ class panel_values {
     return first < columns_ ? first : -1;
   }
 
-  [[nodiscard]] std::vector<block_norms<real>> norms(const Executor& on) const {
-    return download_array(norms_, on);
+  /// Returns the supernodes with too large a growth. Synchronises.
+  [[nodiscard]] std::vector<std::int64_t> grown(const Executor& on) const {
+    std::vector<std::int64_t> found;
+    const auto norms = download_array(norms_, on);
+    for (std::size_t s = 0; s < norms.size(); ++s) {
+      if (!(norms[s].growth() <= max_growth_)) {
+        found.push_back(static_cast<std::int64_t>(s));
+      }
+    }
+    return found;
   }
 
   [[nodiscard]] const Scalar* panels() const { return panels_.data(); }
@@ -252,6 +263,7 @@ class panel_values {
 
   std::int64_t columns_;  ///< of all supernodes
   std::int64_t entries_;  ///< of all panels
+  real max_growth_;
   buffer<Scalar> panels_;
   device_values<Scalar, Executor> diagonal_;
   buffer<block_norms<real>> norms_;
