@@ -190,7 +190,3 @@ auto analyze_batch(const Matrix& a, span<const typename View::value_type> values
 }
 
 }  // namespace sptrsv::SPTRSV_ABI
-
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

@@ -108,7 +108,3 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
 }
 
 }  // namespace sptrsv::SPTRSV_ABI
-
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

@@ -186,7 +186,3 @@ device_csr_matrix<Value, Index, Offset> to_csr(const device_csc_matrix<Value, In
 }
 
 }  // namespace sptrsv::SPTRSV_ABI
-
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

@@ -2,8 +2,9 @@
 // analyze() and the solver that it returns: the interface that all policies share.
 //
 // This header includes no policy, so that a program compiles only what it uses. The header of a policy
-// (sptrsv/policy/<name>.hpp) includes this one and the policy's engine, see detail/base/engine.hpp. The file
-// is long because most of it is the documented interface of one class.
+// (sptrsv/policy/<name>.hpp) includes this one and the policy's engine, see detail/base/engine.hpp. Under nvcc
+// this header has the executor of CUDA streams. The file is long because most of it is the documented
+// interface of one class.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +26,9 @@
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/options.hpp"
 #include "sptrsv/supernodal_matrix.hpp"
+#ifdef __CUDACC__
+#include "sptrsv/detail/simt/cuda_executor.cuh"
+#endif
 
 namespace sptrsv::SPTRSV_ABI {
 

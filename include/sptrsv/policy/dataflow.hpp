@@ -112,6 +112,3 @@ using dataflow_single = basic_dataflow<dataflow_single_tuning>;
 }  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/dataflow/dataflow_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

@@ -121,6 +121,3 @@ using supernodal = basic_supernodal<>;
 }  // namespace sptrsv::SPTRSV_ABI
 
 #include "sptrsv/detail/supernodal/supernodal_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

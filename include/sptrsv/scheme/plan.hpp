@@ -21,10 +21,6 @@
 #include "sptrsv/scheme/text.hpp"
 #include "sptrsv/solver.hpp"
 
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif
-
 namespace sptrsv::SPTRSV_ABI {
 
 namespace detail::schemes {

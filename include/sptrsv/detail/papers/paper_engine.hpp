@@ -13,9 +13,6 @@
 #include "sptrsv/detail/papers/paper_system.hpp"
 #include "sptrsv/policy/row_order.hpp"
 #include "sptrsv/solver.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
