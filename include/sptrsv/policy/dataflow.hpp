@@ -4,7 +4,7 @@
 
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/dataflow_tuning.hpp"
-#include "sptrsv/policy/row_order.hpp"
+#include "sptrsv/policy/shared_options.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::SPTRSV_ABI::policy {

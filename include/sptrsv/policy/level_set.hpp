@@ -3,7 +3,7 @@
 #pragma once
 
 #include "sptrsv/memory/memory_resource.hpp"
-#include "sptrsv/policy/orientation.hpp"
+#include "sptrsv/policy/shared_options.hpp"
 
 namespace sptrsv::SPTRSV_ABI {
 

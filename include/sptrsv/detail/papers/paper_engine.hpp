@@ -11,7 +11,7 @@
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
 #include "sptrsv/detail/papers/paper_system.hpp"
-#include "sptrsv/policy/row_order.hpp"
+#include "sptrsv/policy/shared_options.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {

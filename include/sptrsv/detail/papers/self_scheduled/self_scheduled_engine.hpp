@@ -12,7 +12,6 @@
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/detail/papers/self_scheduled/self_scheduled_agent.hpp"
-#include "sptrsv/policy/orientation.hpp"
 #include "sptrsv/policy/self_scheduled.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
