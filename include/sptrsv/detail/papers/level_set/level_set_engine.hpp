@@ -188,30 +188,26 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   /// Enqueues all levels, for one right-hand side or several. `on`: the executor, or what records a graph.
   template <class Launcher>
   void enqueue_levels(bool one_rhs, const workspace& scratch, const Launcher& on) const {
+    const auto p = this->system(Scalar{}, {}, {}, scratch.buffers());
     with_constant(by_rows(), [&](auto rows) {
       with_constant(one_rhs, [&](auto one) {
         constexpr auto by = decltype(rows)::value ? policy::orientation::rows : policy::orientation::columns;
-        this->template enqueue_levels<by, decltype(one)::value>(scratch, on);
+        using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, by, decltype(one)::value>;
+        for (const level_set::segment& s : segments_) {
+          if (s.narrow) {
+            on.template launch<narrow>(
+                1, {p, levels_.level_offsets.data(), level_lanes_.data(), s.first_level, s.last_level});
+            continue;
+          }
+          with_one_of<1, 8, 32>(s.lanes, [&](auto lanes) {
+            using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, by, decltype(lanes)::value,
+                                               decltype(one)::value>;
+            on.template launch<wide>(simt::block_count(s.last_row - s.first_row, wide::rows_per_block),
+                                     {p, s.first_row, s.last_row});
+          });
+        }
       });
     });
-  }
-  template <policy::orientation By, bool OneRhs, class Launcher>
-  void enqueue_levels(const workspace& scratch, const Launcher& on) const {
-    const auto p = this->system(Scalar{}, {}, {}, scratch.buffers());
-    for (const level_set::segment& s : segments_) {
-      if (s.narrow) {
-        using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, OneRhs>;
-        on.template launch<narrow>(
-            1, {p, levels_.level_offsets.data(), level_lanes_.data(), s.first_level, s.last_level});
-      } else {
-        with_one_of<1, 8, 32>(s.lanes, [&](auto lanes) {
-          using wide =
-              level_set::wide_agent<Tuning, Scalar, Index, Offset, By, decltype(lanes)::value, OneRhs>;
-          on.template launch<wide>(simt::block_count(s.last_row - s.first_row, wide::rows_per_block),
-                                   {p, s.first_row, s.last_row});
-        });
-      }
-    }
   }
 
   policy::basic_level_set<Tuning> policy_;

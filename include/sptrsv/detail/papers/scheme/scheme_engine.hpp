@@ -234,23 +234,18 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   void launch(std::size_t i, const typename Agent::system_params& system, const workspace& scratch,
               const Executor& on) const {
     const node_launch& l = launches_[i];
-    typename Agent::params p{};
-    p.system = system;
-    p.work.first_group = l.first_group;
-    p.work.groups = l.groups;
-    p.work.first_block = l.first_block;
-    p.work.blocks = l.blocks;
-    p.work.queue_first = queued() ? queue_first_.data() + l.queue_first : nullptr;
-    p.work.queue = queued() ? queue_.data() + l.queue : nullptr;
-    p.work.state = assigned() && l.waits ? scratch.assignments.data() + i : nullptr;
-    p.first_rows = groups_.first.data();
-    p.node_rows = groups_.rows.data();
-    p.solve_blocks = this->blocks_;
-    p.lane_bits = simt::lowest_bit(static_cast<std::uint32_t>(32 / scheme_.sub_warps));
-    p.sharing = sharing();
-    p.together_above = scheme_.together_above;
-    p.early_division = scheme_.early_division;
-    on.template launch<Agent>(l.blocks, p, padding<Agent>(), threads_);
+    const schemes::assignment<Index> work{l.first_group,
+                                          l.groups,
+                                          l.first_block,
+                                          l.blocks,
+                                          queued() ? queue_first_.data() + l.queue_first : nullptr,
+                                          queued() ? queue_.data() + l.queue : nullptr,
+                                          assigned() && l.waits ? scratch.assignments.data() + i : nullptr};
+    on.template launch<Agent>(l.blocks,
+                              {system, work, groups_.first.data(), groups_.rows.data(), this->blocks_,
+                               simt::lowest_bit(static_cast<std::uint32_t>(32 / scheme_.sub_warps)),
+                               sharing(), scheme_.together_above, scheme_.early_division},
+                              padding<Agent>(), threads_);
   }
 
   sptrsv::scheme scheme_;
