@@ -48,12 +48,6 @@ inline std::int64_t offset_count(std::int64_t majors, const void* offsets) {
   return offsets == nullptr ? 0 : majors + 1;
 }
 
-/// Returns the resource, or the default one for null.
-template <class Executor>
-memory_resource& resource_or_default(memory_resource* resource, const Executor& on) {
-  return resource != nullptr ? *resource : on.default_resource();
-}
-
 /// Returns a copy of a host matrix by rows or by columns in device memory.
 template <class Result, class View, class Stream>
 Result compressed_to_device(const View& a, Stream stream, memory_resource* resource) {

@@ -2,8 +2,8 @@
 // analyze() and the solver that it returns: the interface that all policies share.
 //
 // This header includes no policy, so that a program compiles only what it uses. The header of a policy
-// (sptrsv/policy/<name>.hpp) includes this one and the policy's engine, see detail/base/engine.hpp. Under nvcc
-// this header has the executor of CUDA streams. The file is long because most of it is the documented
+// (sptrsv/policy/<name>.hpp) includes this one and the policy's engine, see detail/base/engine.hpp. Under
+// nvcc this header has the executor of CUDA streams. The file is long because most of it is the documented
 // interface of one class.
 #pragma once
 
@@ -42,6 +42,12 @@ namespace detail {
 /// The executor of a stream type.
 template <class Stream>
 using executor_t = typename executor_for<Stream>::type;
+
+/// Returns the resource, or the default one for null.
+template <class Executor>
+memory_resource& resource_or_default(memory_resource* resource, const Executor& on) {
+  return resource != nullptr ? *resource : on.default_resource();
+}
 
 namespace factors {
 template <class Solver>
@@ -447,8 +453,8 @@ auto analyze(const Policy& policy, const Matrix& a, const system_options& option
   detail::check_shape<typename view_type::value_type>(view.rows, view.columns, pattern, options);
   const detail::executor_t<Stream> on(stream);
   return solver<Policy, typename view_type::value_type, typename view_type::index_type,
-                typename view_type::offset_type, Stream>(
-      policy, pattern, view.values, options, on, resource != nullptr ? *resource : on.default_resource());
+                typename view_type::offset_type, Stream>(policy, pattern, view.values, options, on,
+                                                         detail::resource_or_default(resource, on));
 }
 
 }  // namespace sptrsv::SPTRSV_ABI
