@@ -32,16 +32,19 @@ constexpr bool are_index_types() {
   return true;
 }
 
-/// Throws errc::size_mismatch if the arrays of a matrix of `majors` rows (columns) have other lengths than
-/// they must have. `major`, `minor`: "row" and "column", or the reverse.
-inline void expect_lengths(std::int64_t majors, std::size_t offsets, std::size_t indices, std::size_t values,
-                           const char* major, const char* minor) {
-  SPTRSV_EXPECTS(indices == values, errc::size_mismatch, "the matrix has ", indices, " ", minor,
-                 " indices and ", values, " values");
-  SPTRSV_EXPECTS(
-      offsets == (majors < 0 ? 0 : static_cast<std::size_t>(majors) + 1) || (majors == 0 && offsets == 0),
-      errc::size_mismatch, "the matrix has ", majors, " ", major, "s and ", offsets, " ", major,
-      " offsets: there must be one more offset than ", major, "s");
+/// Returns the view of a matrix of `majors` rows (columns). Throws errc::size_mismatch if its arrays have
+/// other lengths than they must have. `major`, `minor`: "row" and "column", or the reverse.
+template <class View, class Offsets, class Indices, class Values>
+View view_of_arrays(std::int64_t rows, std::int64_t columns, const Offsets& offsets, const Indices& indices,
+                    const Values& values, std::int64_t majors, const char* major, const char* minor) {
+  SPTRSV_EXPECTS(indices.size() == values.size(), errc::size_mismatch, "the matrix has ", indices.size(), " ",
+                 minor, " indices and ", values.size(), " values");
+  SPTRSV_EXPECTS(offsets.size() == (majors < 0 ? 0 : static_cast<std::size_t>(majors) + 1) ||
+                     (majors == 0 && offsets.size() == 0),
+                 errc::size_mismatch, "the matrix has ", majors, " ", major, "s and ", offsets.size(), " ",
+                 major, " offsets: there must be one more offset than ", major, "s");
+  const auto entries = static_cast<std::int64_t>(values.size());
+  return {rows, columns, entries, offsets.data(), indices.data(), values.data()};
 }
 
 }  // namespace detail
@@ -109,13 +112,8 @@ struct csr_matrix {
   /// Returns a view of the arrays, valid as long as they are. Throws error with errc::size_mismatch if the
   /// arrays have other lengths than stated above.
   [[nodiscard]] view_type view() const {
-    detail::expect_lengths(rows, row_offsets.size(), column_indices.size(), values.size(), "row", "column");
-    return {rows,
-            columns,
-            static_cast<std::int64_t>(values.size()),
-            row_offsets.data(),
-            column_indices.data(),
-            values.data()};
+    return detail::view_of_arrays<view_type>(rows, columns, row_offsets, column_indices, values, rows, "row",
+                                             "column");
   }
   /// Returns view().
   operator view_type() const { return view(); }
@@ -138,14 +136,8 @@ struct csc_matrix {
   /// Returns a view of the arrays, valid as long as they are. Throws error with errc::size_mismatch if the
   /// arrays have other lengths than stated above.
   [[nodiscard]] view_type view() const {
-    detail::expect_lengths(columns, column_offsets.size(), row_indices.size(), values.size(), "column",
-                           "row");
-    return {rows,
-            columns,
-            static_cast<std::int64_t>(values.size()),
-            column_offsets.data(),
-            row_indices.data(),
-            values.data()};
+    return detail::view_of_arrays<view_type>(rows, columns, column_offsets, row_indices, values, columns,
+                                             "column", "row");
   }
   /// Returns view().
   operator view_type() const { return view(); }
