@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <utility>
 
-#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/check_entries_agent.hpp"
-#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/orderings/colour_kernels.hpp"
 #include "sptrsv/device_matrix.hpp"
 
@@ -48,7 +46,6 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
   memory_resource& from = detail::resource_or_default(resource, on);
   device_colouring<index> made;
   made.colour_of_row = detail::make_buffer<index>(pattern.size, on, from);
-  made.order = detail::make_buffer<index>(pattern.size, on, from);
   if (pattern.size == 0) {
     return made;
   }
@@ -97,13 +94,9 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
   made.colours = found.colours;
 
   // 4. Sort the rows by colour.
-  using key = std::make_unsigned_t<index>;
-  const auto rows = detail::make_buffer<index>(pattern.size, on, from);
-  const auto sorted = detail::make_buffer<key>(pattern.size, on, from);
-  detail::simt::for_each(on, pattern.size, detail::array_kernels::write_iota<index>{rows.data()});
-  on.sort_pairs(reinterpret_cast<const key*>(made.colour_of_row.data()), sorted.data(), rows.data(),
-                made.order.data(), pattern.size, detail::bits_for(static_cast<std::uint64_t>(made.colours)),
-                from);
+  const auto first_rows = detail::make_buffer<index>(made.colours + 1, on, from);
+  made.order = detail::sort_by_column(made.colour_of_row.data(), pattern.size, made.colours,
+                                      first_rows.data(), on, from);
   return made;
 }
 

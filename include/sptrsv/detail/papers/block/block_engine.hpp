@@ -168,9 +168,10 @@ class system_builder {
     std::vector<std::int64_t> first_warps{0, made.warps.count};  // by block, and for the end
     if (made.blocks > 1) {
       const auto found = make_buffer<std::int64_t>(made.blocks + 1, on_, memory_.kept);
-      simt::for_each(on_, made.blocks + 1,
-                     count_below_each<Index, array_kernels::element_of<std::int64_t>, std::int64_t>{
-                         made.warps.first.data(), made.warps.count, {bounds.bounds}, found.data()});
+      simt::for_each(
+          on_, made.blocks + 1,
+          triangle_kernels::count_below_each<Index, array_kernels::element_of<std::int64_t>, std::int64_t>{
+              made.warps.first.data(), made.warps.count, {bounds.bounds}, found.data()});
       first_warps = download_array(found, on_);
     }
     for (std::size_t block = 0; block + 1 < first_warps.size(); ++block) {
