@@ -34,6 +34,7 @@
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/error.hpp"
 #include "sptrsv/matrix.hpp"
+#include "sptrsv/orderings.hpp"
 #include "sptrsv/supernodal_matrix.hpp"
 
 namespace sptrsv::SPTRSV_ABI::interop {
@@ -188,21 +189,10 @@ csc_matrix<Value, Index> upper_of(const SuperMatrix& l, const SuperMatrix& u) {
 /// @tparam Index a signed integer type.
 /// @param permutation perm_r or perm_c, in host memory.
 /// @param size number of its elements.
-/// @throws error errc::invalid_argument if it is no permutation (with the index).
+/// @throws error as inverse_order, if it is no permutation.
 template <class Index = std::int32_t>
 std::vector<Index> permutation_of(const int* permutation, std::int64_t size) {
-  std::vector<Index> made(static_cast<std::size_t>(size), Index{-1});
-  for (std::int64_t i = 0; i < size; ++i) {
-    const std::int64_t to = permutation[i];
-    if (to < 0 || to >= size || made[sptrsv::detail::at(to)] >= 0) {
-      throw error(errc::invalid_argument,
-                  "element " + std::to_string(i) + " of the permutation, " + std::to_string(to) +
-                      ", is out of range or occurs twice",
-                  i);
-    }
-    made[sptrsv::detail::at(to)] = static_cast<Index>(i);
-  }
-  return made;
+  return inverse_order(std::vector<Index>(permutation, permutation + size));
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::interop
