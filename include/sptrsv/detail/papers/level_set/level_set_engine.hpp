@@ -13,7 +13,6 @@
 #include "sptrsv/detail/papers/level_set/level_set_agent.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/policy/level_set.hpp"
-#include "sptrsv/version.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::level_set {
 
@@ -122,11 +121,10 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{make_buffer<Scalar>(checked_product(triangle_.size, this->max_rhs_), on, resource),
-                   buffer<solve_state>(1, resource, on.stream()),
-                   {}};
     const solve_state start{0, all_finite, 0};
-    on.upload(made.state.data(), &start, sizeof(start));
+    workspace made{make_buffer<Scalar>(checked_product(triangle_.size, this->max_rhs_), on, resource),
+                   upload_array(&start, 1, on, resource),
+                   {}};
     for (const bool one_rhs : {true, false}) {
       if (is_recorded() && (one_rhs || this->max_rhs_ > 1)) {
         made.graphs[one_rhs ? 1 : 0] =
