@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "sptrsv/detail/krylov/gmres.hpp"
 #include "sptrsv/detail/krylov/method.hpp"

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -152,6 +151,16 @@ pattern_view<Index, Offset> pattern_of(const csr_view<Value, Index, Offset>& a) 
 template <class Value, class Index, class Offset>
 pattern_view<Index, Offset> pattern_of(const csc_view<Value, Index, Offset>& a) {
   return {a.columns, a.entries, a.column_offsets, a.row_indices, true};
+}
+
+/// Returns a view of a matrix or of a view.
+template <class Matrix>
+typename Matrix::view_type view_of(const Matrix& a) {
+  if constexpr (std::is_same_v<Matrix, typename Matrix::view_type>) {
+    return a;
+  } else {
+    return a.view();
+  }
 }
 
 /// Checks the sizes of a matrix, and that its arrays are where the executor computes. `taker`: see

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -421,31 +420,7 @@ class solver {
 template <class Policy, class Matrix, class Stream = typename Policy::default_stream,
           class = decltype(Policy::name)>
 auto analyze(const Policy& policy, const Matrix& a, const system_options& options = {}, Stream stream = {},
-             memory_resource* resource = nullptr);
-
-namespace detail {
-
-template <class Value, class Index, class Offset>
-panel_pattern<Index, Offset> pattern_of(const supernodal_view<Value, Index, Offset>& a) {
-  return {a.rows,          a.supernodes,  a.panel_rows,  a.entries,
-          a.first_columns, a.row_offsets, a.row_indices, a.value_offsets};
-}
-
-/// Returns a view of a matrix or of a view.
-template <class Matrix>
-typename Matrix::view_type view_of(const Matrix& a) {
-  if constexpr (std::is_same_v<Matrix, typename Matrix::view_type>) {
-    return a;
-  } else {
-    return a.view();
-  }
-}
-
-}  // namespace detail
-
-template <class Policy, class Matrix, class Stream, class>
-auto analyze(const Policy& policy, const Matrix& a, const system_options& options, Stream stream,
-             memory_resource* resource) {
+             memory_resource* resource = nullptr) {
   [[maybe_unused]] const detail::nvtx_range range("analyze");
   const auto view = detail::view_of(a);
   using view_type = std::remove_const_t<decltype(view)>;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "sptrsv/detail/factors/analyze_both.hpp"
 #include "sptrsv/detail/factors/around_solves.hpp"

@@ -9,11 +9,9 @@
 
 #include <cstddef>
 #include <exception>
-#include <string>
 #include <vector>
 
 #include "sptrsv/detail/distributed/distributed_team.hpp"
-#include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/distributed/process_team.cuh"
 
 namespace sptrsv::SPTRSV_ABI {

@@ -47,14 +47,12 @@ template <class Build, class Any, class AnalyzeBy>
 Any analyze_by_name(const any_policy& policy, const void* offsets, stream_handle stream,
                     const AnalyzeBy& analyze_by) {
   std::vector<std::string> settings = words_of(policy.text());
-  std::string own_name;
   if (settings.empty()) {
-    own_name = is_on_device<Build>(offsets) ? names_of(device_policies{}).front()
-                                            : names_of(host_policies{}).front();
-  } else {
-    own_name = std::move(settings.front());
-    settings.erase(settings.begin());
+    settings.push_back(is_on_device<Build>(offsets) ? names_of(device_policies{}).front()
+                                                    : names_of(host_policies{}).front());
   }
+  const std::string own_name = settings.front();
+  settings.erase(settings.begin());
   std::optional<Any> made;
   std::string names;
   for_each_policy(all_policies{}, [&](auto chosen) {
