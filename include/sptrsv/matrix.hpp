@@ -20,14 +20,12 @@
 namespace sptrsv::SPTRSV_ABI {
 namespace detail {
 
-/// Whether a type may count rows or entries: a signed integer type.
-template <class T>
-inline constexpr bool is_index_type = std::is_integral_v<T>&& std::is_signed_v<T>;
-/// Refuses other types for the indices and the offsets of a matrix.
+/// Refuses other types for the indices and the offsets of a matrix than signed integers.
 template <class Index, class Offset>
 constexpr bool are_index_types() {
-  static_assert(is_index_type<Index>, "Index must be a signed integer type");
-  static_assert(is_index_type<Offset>, "Offset must be a signed integer type");
+  static_assert(std::is_integral_v<Index> && std::is_signed_v<Index>, "Index must be a signed integer type");
+  static_assert(std::is_integral_v<Offset> && std::is_signed_v<Offset>,
+                "Offset must be a signed integer type");
   return true;
 }
 
@@ -78,13 +76,12 @@ struct csc_view {
   using index_type = Index;    ///< type of indices
   using offset_type = Offset;  ///< type of offsets
 
-  std::int64_t rows = 0;     ///< number of rows
-  std::int64_t columns = 0;  ///< number of columns
-  std::int64_t entries = 0;  ///< number of entries
-  const Offset* column_offsets =
-      nullptr;  ///< first entry of each column, from 0 to `entries`; columns + 1 elements
-  const Index* row_indices = nullptr;  ///< row of each entry; `entries` elements
-  const Value* values = nullptr;       ///< value of each entry; `entries` elements
+  std::int64_t rows = 0;                   ///< number of rows
+  std::int64_t columns = 0;                ///< number of columns
+  std::int64_t entries = 0;                ///< number of entries
+  const Offset* column_offsets = nullptr;  ///< first entry of each column, as csr_view::row_offsets
+  const Index* row_indices = nullptr;      ///< row of each entry; `entries` elements
+  const Value* values = nullptr;           ///< value of each entry; `entries` elements
 };
 
 /// Storage of an owning matrix in host memory. device_storage (sptrsv/device_matrix.hpp) is the storage in
@@ -125,12 +122,11 @@ struct csc_matrix {
 
   using view_type = csc_view<Value, Index, Offset>;  ///< type of the view
 
-  std::int64_t rows = 0;     ///< number of rows
-  std::int64_t columns = 0;  ///< number of columns
-  typename Storage::template array<Offset>
-      column_offsets;                                   ///< first entry of each column; columns + 1 elements
-  typename Storage::template array<Index> row_indices;  ///< row of each entry
-  typename Storage::template array<Value> values;       ///< value of each entry
+  std::int64_t rows = 0;                                    ///< number of rows
+  std::int64_t columns = 0;                                 ///< number of columns
+  typename Storage::template array<Offset> column_offsets;  ///< first entry of each column; columns + 1
+  typename Storage::template array<Index> row_indices;      ///< row of each entry
+  typename Storage::template array<Value> values;           ///< value of each entry
 
   /// Returns a view of the arrays, valid as long as they are. Throws error with errc::size_mismatch if the
   /// arrays have other lengths than stated above.

@@ -326,7 +326,7 @@ class solver {
                                                         const Value* values, const system_options& options,
                                                         const executor& on, memory_resource& resource,
                                                         Begun&... begun) {
-    check_space(values, pattern.entries, "the array of values");
+    detail::check_space<executor>(values, pattern.entries, "the array of values", Policy::name);
     detail::check_spaces<executor>(pattern, Policy::name);
     const auto with_values = detail::with_values(pattern, detail::as_scalar(values));
     static_assert(std::is_constructible_v<engine, const Policy&, decltype(with_values), detail::triangle_form,
@@ -335,10 +335,6 @@ class solver {
     const detail::triangle_form form(options, pattern.by_columns);
     return std::make_shared<counted_engine>(policy, with_values, form, options.max_rhs, on, resource,
                                             begun...);
-  }
-
-  static void check_space(const void* p, std::int64_t size, const char* array) {
-    detail::check_space<executor>(p, size, array, Policy::name);
   }
 
   void expect_not_moved_from() const {
@@ -368,7 +364,7 @@ class solver {
     expect_not_moved_from();
     SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
                    "update_values got ", values.size(), " values for a matrix of ", entries_, " entries");
-    check_space(values.data(), entries_, "the array of values");
+    detail::check_space<executor>(values.data(), entries_, "the array of values", Policy::name);
   }
   /// Checks the operands of a solve. Returns whether they have elements.
   [[nodiscard]] bool has_work(const dense_view<const Value>& b, const dense_view<Value>& x) const {

@@ -8,8 +8,7 @@
 //   const auto L = sptrsv::interop::supernodal_of<double>(l);         // for analyze with diag::unit
 //   const auto U = sptrsv::interop::upper_of<double>(l, u);
 //   const auto rows = sptrsv::interop::permutation_of(perm_r, n);     // row k of L is row rows[k] of A
-//   const auto columns = sptrsv::interop::permutation_of(perm_c, n);  // row k of U: component columns[k] of
-//   x
+//   const auto columns = sptrsv::interop::permutation_of(perm_c, n);  // row k of U: columns[k] of x
 //
 // If SuperLU has equilibrated A (dgssvx), the factors are those of the scaled matrix.
 #pragma once
@@ -43,14 +42,12 @@ namespace detail {
 /// SuperLU's type of matrices with the values Value.
 template <class Value>
 constexpr Dtype_t superlu_type() {
-  using sptrsv::detail::is_complex_v;
-  using sptrsv::detail::real_t;
-  using sptrsv::detail::scalar_t;
-  using scalar = scalar_t<Value>;
-  constexpr bool is_double = std::is_same_v<real_t<scalar>, double>;
-  static_assert(is_double || std::is_same_v<real_t<scalar>, float>,
+  using scalar = sptrsv::detail::scalar_t<Value>;
+  using real = sptrsv::detail::real_t<scalar>;
+  constexpr bool is_double = std::is_same_v<real, double>;
+  static_assert(is_double || std::is_same_v<real, float>,
                 "SuperLU's factors are of float, double, or the complex numbers of these");
-  return is_complex_v<scalar> ? (is_double ? SLU_Z : SLU_C) : (is_double ? SLU_D : SLU_S);
+  return sptrsv::detail::is_complex_v<scalar> ? (is_double ? SLU_Z : SLU_C) : (is_double ? SLU_D : SLU_S);
 }
 
 /// Throws unless `m` is a square matrix in the storage `type` with values of type Value.
