@@ -30,8 +30,8 @@ struct device_colouring {
 /// @param stream the stream that the work is enqueued on.
 /// @param resource source of memory; null: the default of the stream's device. It must outlive the result.
 /// @throws error errc::not_square, errc::offsets_not_monotone, errc::index_out_of_range;
-///   errc::invalid_argument, errc::wrong_memory_space; errc::unsupported
-///   with a row if the pattern is found not to be symmetric; errc::out_of_memory, errc::cuda_error.
+///   errc::invalid_argument, errc::wrong_memory_space; errc::unsupported with a row if the pattern is found
+///   not to be symmetric; errc::out_of_memory, errc::cuda_error.
 template <class Matrix, class Stream = stream_handle>
 auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* resource = nullptr) {
   using namespace detail::orderings;

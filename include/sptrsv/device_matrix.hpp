@@ -111,8 +111,7 @@ Result recompressed_on_device(const View& a, std::int64_t minors, const char* ta
 /// unless all arrays are so short that they are passed as kernel arguments.
 ///
 /// @param a csr_view, csc_view, supernodal_view or owning matrix in host memory.
-/// @param stream the stream of the copy.
-/// @param resource source of memory, see the top of this header.
+/// @param stream, resource see the top of this header.
 template <class Matrix, class Stream = stream_handle, class View = typename Matrix::view_type>
 auto to_device(const Matrix& a, Stream stream = {}, memory_resource* resource = nullptr) {
   const detail::executor_t<Stream> on(stream);

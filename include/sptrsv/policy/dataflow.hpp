@@ -68,8 +68,7 @@ struct basic_dataflow {
   static constexpr const char* name = "dataflow";  ///< in solver_info and in messages
   using default_stream = stream_handle;            ///< stream type of the solver: cudaStream_t
   using tuning = Tuning;                           ///< the tuning constants
-  /// The enumeration of the paths.
-  using path_type = dataflow_path;
+  using path_type = dataflow_path;                 ///< the enumeration of the paths
 
   dataflow_path path = dataflow_path::automatic;  ///< the path
   row_order order = row_order::levels;  ///< order of the rows on the row_per_thread path, if `path` is this
