@@ -54,9 +54,8 @@ class batched_solver {
     detail::check_spaces<executor>(pattern, taker);
     check_values(values);
     const executor on(stream);
-    engine_ =
-        std::make_unique<counted_engine>(pattern, detail::triangle_form(options, pattern.by_columns), batch,
-                                         on, resource != nullptr ? *resource : on.default_resource());
+    engine_ = std::make_unique<counted_engine>(pattern, detail::triangle_form(options, pattern.by_columns),
+                                               batch, on, detail::resource_or_default(resource, on));
     engine_->update_values(detail::as_scalar(values.data()), value_stride_, on);
   }
 
@@ -190,7 +189,3 @@ auto analyze_batch(const Matrix& a, span<const typename View::value_type> values
 }
 
 }  // namespace sptrsv::SPTRSV_ABI
-
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <utility>
 
-#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/check_entries_agent.hpp"
-#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/orderings/colour_kernels.hpp"
 #include "sptrsv/device_matrix.hpp"
 
@@ -32,8 +30,8 @@ struct device_colouring {
 /// @param stream the stream that the work is enqueued on.
 /// @param resource source of memory; null: the default of the stream's device. It must outlive the result.
 /// @throws error errc::not_square, errc::offsets_not_monotone, errc::index_out_of_range;
-///   errc::invalid_argument, errc::wrong_memory_space; errc::unsupported
-///   with a row if the pattern is found not to be symmetric; errc::out_of_memory, errc::cuda_error.
+///   errc::invalid_argument, errc::wrong_memory_space; errc::unsupported with a row if the pattern is found
+///   not to be symmetric; errc::out_of_memory, errc::cuda_error.
 template <class Matrix, class Stream = stream_handle>
 auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* resource = nullptr) {
   using namespace detail::orderings;
@@ -48,7 +46,6 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
   memory_resource& from = detail::resource_or_default(resource, on);
   device_colouring<index> made;
   made.colour_of_row = detail::make_buffer<index>(pattern.size, on, from);
-  made.order = detail::make_buffer<index>(pattern.size, on, from);
   if (pattern.size == 0) {
     return made;
   }
@@ -97,18 +94,10 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
   made.colours = found.colours;
 
   // 4. Sort the rows by colour.
-  using key = std::make_unsigned_t<index>;
-  const auto rows = detail::make_buffer<index>(pattern.size, on, from);
-  const auto sorted = detail::make_buffer<key>(pattern.size, on, from);
-  detail::simt::for_each(on, pattern.size, detail::array_kernels::write_iota<index>{rows.data()});
-  on.sort_pairs(reinterpret_cast<const key*>(made.colour_of_row.data()), sorted.data(), rows.data(),
-                made.order.data(), pattern.size, detail::bits_for(static_cast<std::uint64_t>(made.colours)),
-                from);
+  const auto first_rows = detail::make_buffer<index>(made.colours + 1, on, from);
+  made.order = detail::sort_by_column(made.colour_of_row.data(), pattern.size, made.colours,
+                                      first_rows.data(), on, from);
   return made;
 }
 
 }  // namespace sptrsv::SPTRSV_ABI
-
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

@@ -48,31 +48,37 @@ inline std::int64_t offset_count(std::int64_t majors, const void* offsets) {
   return offsets == nullptr ? 0 : majors + 1;
 }
 
-/// Returns the resource, or the default one for null.
-template <class Executor>
-memory_resource& resource_or_default(memory_resource* resource, const Executor& on) {
-  return resource != nullptr ? *resource : on.default_resource();
-}
+/// The type of the device matrix with the arrays of a view by rows or by columns. Declared only.
+template <class Value, class Index, class Offset>
+device_csr_matrix<Value, Index, Offset> on_device(const csr_view<Value, Index, Offset>& a);
+template <class Value, class Index, class Offset>
+device_csc_matrix<Value, Index, Offset> on_device(const csc_view<Value, Index, Offset>& a);
 
-/// Returns a copy of a host matrix by rows or by columns in device memory.
-template <class Result, class View, class Stream>
-Result compressed_to_device(const View& a, Stream stream, memory_resource* resource) {
+/// Returns a copy of a host matrix in device memory.
+template <class View, class Executor>
+auto copied_to_device(const View& a, const Executor& on, memory_resource& resource)
+    -> decltype(on_device(a)) {
   check_arrays<host_executor>(a, "to_device");
-  const executor_t<Stream> on(stream);
-  memory_resource& from = resource_or_default(resource, on);
   const auto pattern = pattern_of(a);
   return {a.rows, a.columns,
-          upload_array(pattern.offsets, offset_count(pattern.size, pattern.offsets), on, from),
-          upload_array(pattern.indices, a.entries, on, from), upload_array(a.values, a.entries, on, from)};
+          upload_array(pattern.offsets, offset_count(pattern.size, pattern.offsets), on, resource),
+          upload_array(pattern.indices, a.entries, on, resource),
+          upload_array(a.values, a.entries, on, resource)};
 }
-
-/// Returns a copy of a device matrix by rows or by columns in host memory. Synchronises.
-template <class Result, class View, class Stream>
-Result compressed_to_host(const View& a, Stream stream) {
-  const executor_t<Stream> on(stream);
+template <class Value, class Index, class Offset, class Executor>
+device_supernodal_matrix<Value, Index, Offset> copied_to_device(
+    const supernodal_view<Value, Index, Offset>& a, const Executor& on, memory_resource& resource) {
   const auto pattern = pattern_of(a);
-  return {a.rows, a.columns, download_array(pattern.offsets, offset_count(pattern.size, pattern.offsets), on),
-          download_array(pattern.indices, a.entries, on), download_array(a.values, a.entries, on)};
+  check_shape<Value>(a.rows, a.columns, pattern, system_options{});
+  check_spaces<host_executor>(pattern, "to_device");
+  check_space<host_executor>(a.values, a.entries, "the array of values", "to_device");
+  const std::int64_t offsets = offset_count(a.supernodes, a.first_columns);
+  return {a.rows,
+          upload_array(a.first_columns, offsets, on, resource),
+          upload_array(a.row_offsets, offsets, on, resource),
+          upload_array(a.row_indices, a.panel_rows, on, resource),
+          upload_array(a.value_offsets, offsets, on, resource),
+          upload_array(a.values, a.entries, on, resource)};
 }
 
 /// Returns the matrix in the other storage, on the device; see detail::recompressed. Only enqueues.
@@ -100,43 +106,16 @@ Result recompressed_on_device(const View& a, std::int64_t minors, const char* ta
 
 }  // namespace detail
 
-/// Returns a copy of a host matrix in device memory. The host arrays may be freed when the call returns: it
-/// synchronises `stream`, unless all arrays are so short that they are passed as kernel arguments.
-template <class Value, class Index, class Offset, class Stream = stream_handle>
-device_csr_matrix<Value, Index, Offset> to_device(const csr_view<Value, Index, Offset>& a, Stream stream = {},
-                                                  memory_resource* resource = nullptr) {
-  return detail::compressed_to_device<device_csr_matrix<Value, Index, Offset>>(a, stream, resource);
-}
-/// Returns a copy of a host matrix in device memory; see the overload for csr_view.
-template <class Value, class Index, class Offset, class Stream = stream_handle>
-device_csc_matrix<Value, Index, Offset> to_device(const csc_view<Value, Index, Offset>& a, Stream stream = {},
-                                                  memory_resource* resource = nullptr) {
-  return detail::compressed_to_device<device_csc_matrix<Value, Index, Offset>>(a, stream, resource);
-}
-/// Returns a copy of a host matrix in device memory; see the overload for csr_view.
-template <class Value, class Index, class Offset, class Stream = stream_handle>
-device_supernodal_matrix<Value, Index, Offset> to_device(const supernodal_view<Value, Index, Offset>& a,
-                                                         Stream stream = {},
-                                                         memory_resource* resource = nullptr) {
-  const auto pattern = detail::pattern_of(a);
-  detail::check_shape<Value>(a.rows, a.columns, pattern, system_options{});
-  detail::check_spaces<detail::host_executor>(pattern, "to_device");
-  detail::check_space<detail::host_executor>(a.values, a.entries, "the array of values", "to_device");
-  const detail::executor_t<Stream> on(stream);
-  memory_resource& from = detail::resource_or_default(resource, on);
-  const std::int64_t offsets = detail::offset_count(a.supernodes, a.first_columns);
-  return {a.rows,
-          detail::upload_array(a.first_columns, offsets, on, from),
-          detail::upload_array(a.row_offsets, offsets, on, from),
-          detail::upload_array(a.row_indices, a.panel_rows, on, from),
-          detail::upload_array(a.value_offsets, offsets, on, from),
-          detail::upload_array(a.values, a.entries, on, from)};
-}
-/// Returns a copy of an owning host matrix in device memory; see the overload for csr_view.
-template <class Matrix, class Stream = stream_handle,
-          class View = decltype(std::declval<const Matrix&>().view())>
+/// Returns a copy of a host matrix in device memory: a device_csr_matrix, device_csc_matrix or
+/// device_supernodal_matrix. The host arrays may be freed when the call returns: it synchronises `stream`,
+/// unless all arrays are so short that they are passed as kernel arguments.
+///
+/// @param a csr_view, csc_view, supernodal_view or owning matrix in host memory.
+/// @param stream, resource see the top of this header.
+template <class Matrix, class Stream = stream_handle, class View = typename Matrix::view_type>
 auto to_device(const Matrix& a, Stream stream = {}, memory_resource* resource = nullptr) {
-  return to_device(a.view(), stream, resource);
+  const detail::executor_t<Stream> on(stream);
+  return detail::copied_to_device(detail::view_of(a), on, detail::resource_or_default(resource, on));
 }
 
 /// Returns a copy of a host vector in device memory. The vector may be freed when the call returns, as for
@@ -153,17 +132,16 @@ std::vector<T> to_host(const buffer<T>& v, Stream stream = {}) {
   return detail::download_array(v, detail::executor_t<Stream>(stream));
 }
 
-/// Returns a copy of a device matrix in host memory. Synchronises `stream`.
-template <class Value, class Index, class Offset, class Stream = stream_handle>
-csr_matrix<Value, Index, Offset> to_host(const device_csr_matrix<Value, Index, Offset>& a,
-                                         Stream stream = {}) {
-  return detail::compressed_to_host<csr_matrix<Value, Index, Offset>>(a.view(), stream);
-}
-/// Returns a copy of a device matrix in host memory. Synchronises `stream`.
-template <class Value, class Index, class Offset, class Stream = stream_handle>
-csc_matrix<Value, Index, Offset> to_host(const device_csc_matrix<Value, Index, Offset>& a,
-                                         Stream stream = {}) {
-  return detail::compressed_to_host<csc_matrix<Value, Index, Offset>>(a.view(), stream);
+/// Returns a copy of a device matrix by rows or by columns in host memory. Synchronises `stream`.
+template <template <class, class, class, class> class Matrix, class Value, class Index, class Offset,
+          class Stream = stream_handle>
+Matrix<Value, Index, Offset, host_storage> to_host(const Matrix<Value, Index, Offset, device_storage>& a,
+                                                   Stream stream = {}) {
+  const detail::executor_t<Stream> on(stream);
+  const auto pattern = detail::pattern_of(a.view());
+  return {a.rows, a.columns,
+          detail::download_array(pattern.offsets, detail::offset_count(pattern.size, pattern.offsets), on),
+          detail::download_array(pattern.indices, pattern.entries, on), detail::download_array(a.values, on)};
 }
 
 /// Returns the matrix by columns, in device memory; the entries of a column are in the order of rows. Only
@@ -186,7 +164,3 @@ device_csr_matrix<Value, Index, Offset> to_csr(const device_csc_matrix<Value, In
 }
 
 }  // namespace sptrsv::SPTRSV_ABI
-
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

@@ -135,8 +135,8 @@ template <class Value, class Index, class Offset, class Team, class Stream>
 auto analyze(const policy::distributed& policy, const row_part<Value, Index, Offset>& part,
              const system_options& options, Team& team, Stream stream, memory_resource* resource = nullptr) {
   const detail::executor_t<Stream> on(stream);
-  return distributed_solver<Value, Index, Offset, Team, Stream>(
-      policy, part, options, team, on, resource != nullptr ? *resource : on.default_resource());
+  return distributed_solver<Value, Index, Offset, Team, Stream>(policy, part, options, team, on,
+                                                                detail::resource_or_default(resource, on));
 }
 
 }  // namespace sptrsv::SPTRSV_ABI

@@ -58,13 +58,13 @@ class factors {
   factors(const Policy& policy, const Matrix& a, const options_type& options, Stream stream,
           memory_resource* resource)
       : factors(policy, detail::view_of(a), detail::view_of(a), true, options, stream, executor(stream),
-                resource != nullptr ? *resource : executor(stream).default_resource()) {}
+                resource) {}
   /// Analyses factors that are stored in two matrices; see analyze_factors.
   template <class First, class Second>
   factors(const Policy& policy, const First& first, const Second& second, const options_type& options,
           Stream stream, memory_resource* resource)
       : factors(policy, detail::view_of(first), detail::view_of(second), false, options, stream,
-                executor(stream), resource != nullptr ? *resource : executor(stream).default_resource()) {}
+                executor(stream), resource) {}
 
   /// Replaces the values of both factors, which are stored in one matrix. Only enqueues; it may be captured
   /// into a CUDA graph. The array must not be freed or changed before the enqueued work is complete.
@@ -179,26 +179,26 @@ class factors {
  private:
   template <class First, class Second>
   factors(const Policy& policy, const First& first, const Second& second, bool in_one_matrix,
-          const options_type& options, Stream stream, const executor& on, memory_resource& resource)
+          const options_type& options, Stream stream, const executor& on, memory_resource* resource)
       : transposed_operation_(detail::factors::checked<Policy, executor>(first, second, options).transposed),
         in_one_matrix_(in_one_matrix),
-        resource_(&resource),
-        sides_(options, first.rows, on, resource),
-        forward_(analysis(policy, options.max_rhs, stream, resource)
+        resource_(&detail::resource_or_default(resource, on)),
+        sides_(options, first.rows, on, *resource_),
+        forward_(analysis(policy, options.max_rhs, stream, *resource_)
                      .run(first, options.first, second, options.second, in_one_matrix)) {
     if (options.has_diagonal) {
-      diagonal_ = {detail::pattern_of(first), on, resource};
+      diagonal_ = {detail::pattern_of(first), on, *resource_};
       diagonal_.update_values(detail::as_scalar(first.values), on);
     }
     if (options.transposed != op::none) {
-      transposed_ = analysis(policy, options.max_rhs, stream, resource)
+      transposed_ = analysis(policy, options.max_rhs, stream, *resource_)
                         .run_transposed(forward_, first, second, options, in_one_matrix);
     }
     own_.forward_ = forward_.take_workspaces();
     if (transposed_) {
       own_.transposed_ = transposed_->take_workspaces();
     }
-    own_.vector_ = sides_.make_vector(rows() * max_rhs(), on, resource);
+    own_.vector_ = sides_.make_vector(rows() * max_rhs(), on, *resource_);
   }
 
   [[nodiscard]] const pair& solvers(bool is_transposed) const {

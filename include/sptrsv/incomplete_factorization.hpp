@@ -138,7 +138,7 @@ class incomplete_factorization {
     const rule checked = rule::of(options.pivots);
     const executor on(stream);
     analysed_ = std::make_unique<analysed_pattern>(pattern, options.fill_level, on,
-                                                   resource != nullptr ? *resource : on.default_resource());
+                                                   detail::resource_or_default(resource, on));
     analysed_->factorize(detail::as_scalar(view.values), checked, on);
   }
 
@@ -281,7 +281,3 @@ class incomplete_factorization {
 };
 
 }  // namespace sptrsv::SPTRSV_ABI
-
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

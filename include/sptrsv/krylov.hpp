@@ -76,8 +76,7 @@ class workspace {
   /// of the method that has taken it, which must still exist then.
   explicit workspace(Stream stream = {}, memory_resource* resource = nullptr)
       : memory_(std::make_unique<detail::krylov::method_memory<Value>>()) {
-    memory_->resource =
-        resource != nullptr ? resource : &detail::executor_t<Stream>(stream).default_resource();
+    memory_->resource = &detail::resource_or_default(resource, detail::executor_t<Stream>(stream));
   }
 
   /// Returns the arrays, for the methods. Throws errc::invalid_argument if the workspace was moved from.

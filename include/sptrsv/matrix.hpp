@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -21,27 +20,28 @@
 namespace sptrsv::SPTRSV_ABI {
 namespace detail {
 
-/// Whether a type may count rows or entries: a signed integer type.
-template <class T>
-inline constexpr bool is_index_type = std::is_integral_v<T>&& std::is_signed_v<T>;
-/// Refuses other types for the indices and the offsets of a matrix.
+/// Refuses other types for the indices and the offsets of a matrix than signed integers.
 template <class Index, class Offset>
 constexpr bool are_index_types() {
-  static_assert(is_index_type<Index>, "Index must be a signed integer type");
-  static_assert(is_index_type<Offset>, "Offset must be a signed integer type");
+  static_assert(std::is_integral_v<Index> && std::is_signed_v<Index>, "Index must be a signed integer type");
+  static_assert(std::is_integral_v<Offset> && std::is_signed_v<Offset>,
+                "Offset must be a signed integer type");
   return true;
 }
 
-/// Throws errc::size_mismatch if the arrays of a matrix of `majors` rows (columns) have other lengths than
-/// they must have. `major`, `minor`: "row" and "column", or the reverse.
-inline void expect_lengths(std::int64_t majors, std::size_t offsets, std::size_t indices, std::size_t values,
-                           const char* major, const char* minor) {
-  SPTRSV_EXPECTS(indices == values, errc::size_mismatch, "the matrix has ", indices, " ", minor,
-                 " indices and ", values, " values");
-  SPTRSV_EXPECTS(
-      offsets == (majors < 0 ? 0 : static_cast<std::size_t>(majors) + 1) || (majors == 0 && offsets == 0),
-      errc::size_mismatch, "the matrix has ", majors, " ", major, "s and ", offsets, " ", major,
-      " offsets: there must be one more offset than ", major, "s");
+/// Returns the view of a matrix of `majors` rows (columns). Throws errc::size_mismatch if its arrays have
+/// other lengths than they must have. `major`, `minor`: "row" and "column", or the reverse.
+template <class View, class Offsets, class Indices, class Values>
+View view_of_arrays(std::int64_t rows, std::int64_t columns, const Offsets& offsets, const Indices& indices,
+                    const Values& values, std::int64_t majors, const char* major, const char* minor) {
+  SPTRSV_EXPECTS(indices.size() == values.size(), errc::size_mismatch, "the matrix has ", indices.size(), " ",
+                 minor, " indices and ", values.size(), " values");
+  SPTRSV_EXPECTS(offsets.size() == (majors < 0 ? 0 : static_cast<std::size_t>(majors) + 1) ||
+                     (majors == 0 && offsets.size() == 0),
+                 errc::size_mismatch, "the matrix has ", majors, " ", major, "s and ", offsets.size(), " ",
+                 major, " offsets: there must be one more offset than ", major, "s");
+  const auto entries = static_cast<std::int64_t>(values.size());
+  return {rows, columns, entries, offsets.data(), indices.data(), values.data()};
 }
 
 }  // namespace detail
@@ -76,13 +76,12 @@ struct csc_view {
   using index_type = Index;    ///< type of indices
   using offset_type = Offset;  ///< type of offsets
 
-  std::int64_t rows = 0;     ///< number of rows
-  std::int64_t columns = 0;  ///< number of columns
-  std::int64_t entries = 0;  ///< number of entries
-  const Offset* column_offsets =
-      nullptr;  ///< first entry of each column, from 0 to `entries`; columns + 1 elements
-  const Index* row_indices = nullptr;  ///< row of each entry; `entries` elements
-  const Value* values = nullptr;       ///< value of each entry; `entries` elements
+  std::int64_t rows = 0;                   ///< number of rows
+  std::int64_t columns = 0;                ///< number of columns
+  std::int64_t entries = 0;                ///< number of entries
+  const Offset* column_offsets = nullptr;  ///< first entry of each column, as csr_view::row_offsets
+  const Index* row_indices = nullptr;      ///< row of each entry; `entries` elements
+  const Value* values = nullptr;           ///< value of each entry; `entries` elements
 };
 
 /// Storage of an owning matrix in host memory. device_storage (sptrsv/device_matrix.hpp) is the storage in
@@ -109,13 +108,8 @@ struct csr_matrix {
   /// Returns a view of the arrays, valid as long as they are. Throws error with errc::size_mismatch if the
   /// arrays have other lengths than stated above.
   [[nodiscard]] view_type view() const {
-    detail::expect_lengths(rows, row_offsets.size(), column_indices.size(), values.size(), "row", "column");
-    return {rows,
-            columns,
-            static_cast<std::int64_t>(values.size()),
-            row_offsets.data(),
-            column_indices.data(),
-            values.data()};
+    return detail::view_of_arrays<view_type>(rows, columns, row_offsets, column_indices, values, rows, "row",
+                                             "column");
   }
   /// Returns view().
   operator view_type() const { return view(); }
@@ -128,24 +122,17 @@ struct csc_matrix {
 
   using view_type = csc_view<Value, Index, Offset>;  ///< type of the view
 
-  std::int64_t rows = 0;     ///< number of rows
-  std::int64_t columns = 0;  ///< number of columns
-  typename Storage::template array<Offset>
-      column_offsets;                                   ///< first entry of each column; columns + 1 elements
-  typename Storage::template array<Index> row_indices;  ///< row of each entry
-  typename Storage::template array<Value> values;       ///< value of each entry
+  std::int64_t rows = 0;                                    ///< number of rows
+  std::int64_t columns = 0;                                 ///< number of columns
+  typename Storage::template array<Offset> column_offsets;  ///< first entry of each column; columns + 1
+  typename Storage::template array<Index> row_indices;      ///< row of each entry
+  typename Storage::template array<Value> values;           ///< value of each entry
 
   /// Returns a view of the arrays, valid as long as they are. Throws error with errc::size_mismatch if the
   /// arrays have other lengths than stated above.
   [[nodiscard]] view_type view() const {
-    detail::expect_lengths(columns, column_offsets.size(), row_indices.size(), values.size(), "column",
-                           "row");
-    return {rows,
-            columns,
-            static_cast<std::int64_t>(values.size()),
-            column_offsets.data(),
-            row_indices.data(),
-            values.data()};
+    return detail::view_of_arrays<view_type>(rows, columns, column_offsets, row_indices, values, columns,
+                                             "column", "row");
   }
   /// Returns view().
   operator view_type() const { return view(); }
@@ -160,6 +147,16 @@ pattern_view<Index, Offset> pattern_of(const csr_view<Value, Index, Offset>& a) 
 template <class Value, class Index, class Offset>
 pattern_view<Index, Offset> pattern_of(const csc_view<Value, Index, Offset>& a) {
   return {a.columns, a.entries, a.column_offsets, a.row_indices, true};
+}
+
+/// Returns a view of a matrix or of a view.
+template <class Matrix>
+typename Matrix::view_type view_of(const Matrix& a) {
+  if constexpr (std::is_same_v<Matrix, typename Matrix::view_type>) {
+    return a;
+  } else {
+    return a.view();
+  }
 }
 
 /// Checks the sizes of a matrix, and that its arrays are where the executor computes. `taker`: see

@@ -106,8 +106,7 @@ auto greedy_colouring(const Matrix& a) {
   const auto size = detail::at(g.size());
   colouring<index> made;
   made.colour_of_row.assign(size, index{-1});
-  std::vector<index> taken_by(size + 1,
-                              index{-1});  // by colour: the last row with a neighbour of this colour
+  std::vector<index> taken_by(size + 1, index{-1});  // by colour: the last row with such a neighbour
   for (index v = 0; v < static_cast<index>(g.size()); ++v) {
     for (const index* w = g.begin(v); w != g.end(v); ++w) {
       const index colour = made.colour_of_row[detail::at(*w)];
@@ -194,8 +193,7 @@ reordered_matrix<Value, Index, Offset> reordered(const csr_matrix<Value, Index, 
   for (const Index from : order) {
     row.clear();
     for (Offset e = a.row_offsets[detail::at(from)]; e < a.row_offsets[detail::at(from) + 1]; ++e) {
-      const Index column = a.column_indices[detail::at(e)];
-      row.emplace_back(place[detail::at(column)], e);
+      row.emplace_back(place[detail::at(a.column_indices[detail::at(e)])], e);
     }
     std::sort(row.begin(), row.end());
     for (const auto& [column, source] : row) {

@@ -2,15 +2,15 @@
 // analyze() and the solver that it returns: the interface that all policies share.
 //
 // This header includes no policy, so that a program compiles only what it uses. The header of a policy
-// (sptrsv/policy/<name>.hpp) includes this one and the policy's engine, see detail/base/engine.hpp. The file
-// is long because most of it is the documented interface of one class.
+// (sptrsv/policy/<name>.hpp) includes this one and the policy's engine, see detail/base/engine.hpp. Under
+// nvcc this header has the executor of CUDA streams. The file is long because most of it is the documented
+// interface of one class.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -25,6 +25,9 @@
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/options.hpp"
 #include "sptrsv/supernodal_matrix.hpp"
+#ifdef __CUDACC__
+#include "sptrsv/detail/simt/cuda_executor.cuh"
+#endif
 
 namespace sptrsv::SPTRSV_ABI {
 
@@ -38,6 +41,12 @@ namespace detail {
 /// The executor of a stream type.
 template <class Stream>
 using executor_t = typename executor_for<Stream>::type;
+
+/// Returns the resource, or the default one for null.
+template <class Executor>
+memory_resource& resource_or_default(memory_resource* resource, const Executor& on) {
+  return resource != nullptr ? *resource : on.default_resource();
+}
 
 namespace factors {
 template <class Solver>
@@ -317,7 +326,7 @@ class solver {
                                                         const Value* values, const system_options& options,
                                                         const executor& on, memory_resource& resource,
                                                         Begun&... begun) {
-    check_space(values, pattern.entries, "the array of values");
+    detail::check_space<executor>(values, pattern.entries, "the array of values", Policy::name);
     detail::check_spaces<executor>(pattern, Policy::name);
     const auto with_values = detail::with_values(pattern, detail::as_scalar(values));
     static_assert(std::is_constructible_v<engine, const Policy&, decltype(with_values), detail::triangle_form,
@@ -326,10 +335,6 @@ class solver {
     const detail::triangle_form form(options, pattern.by_columns);
     return std::make_shared<counted_engine>(policy, with_values, form, options.max_rhs, on, resource,
                                             begun...);
-  }
-
-  static void check_space(const void* p, std::int64_t size, const char* array) {
-    detail::check_space<executor>(p, size, array, Policy::name);
   }
 
   void expect_not_moved_from() const {
@@ -359,7 +364,7 @@ class solver {
     expect_not_moved_from();
     SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
                    "update_values got ", values.size(), " values for a matrix of ", entries_, " entries");
-    check_space(values.data(), entries_, "the array of values");
+    detail::check_space<executor>(values.data(), entries_, "the array of values", Policy::name);
   }
   /// Checks the operands of a solve. Returns whether they have elements.
   [[nodiscard]] bool has_work(const dense_view<const Value>& b, const dense_view<Value>& x) const {
@@ -411,31 +416,7 @@ class solver {
 template <class Policy, class Matrix, class Stream = typename Policy::default_stream,
           class = decltype(Policy::name)>
 auto analyze(const Policy& policy, const Matrix& a, const system_options& options = {}, Stream stream = {},
-             memory_resource* resource = nullptr);
-
-namespace detail {
-
-template <class Value, class Index, class Offset>
-panel_pattern<Index, Offset> pattern_of(const supernodal_view<Value, Index, Offset>& a) {
-  return {a.rows,          a.supernodes,  a.panel_rows,  a.entries,
-          a.first_columns, a.row_offsets, a.row_indices, a.value_offsets};
-}
-
-/// Returns a view of a matrix or of a view.
-template <class Matrix>
-typename Matrix::view_type view_of(const Matrix& a) {
-  if constexpr (std::is_same_v<Matrix, typename Matrix::view_type>) {
-    return a;
-  } else {
-    return a.view();
-  }
-}
-
-}  // namespace detail
-
-template <class Policy, class Matrix, class Stream, class>
-auto analyze(const Policy& policy, const Matrix& a, const system_options& options, Stream stream,
-             memory_resource* resource) {
+             memory_resource* resource = nullptr) {
   [[maybe_unused]] const detail::nvtx_range range("analyze");
   const auto view = detail::view_of(a);
   using view_type = std::remove_const_t<decltype(view)>;
@@ -443,8 +424,8 @@ auto analyze(const Policy& policy, const Matrix& a, const system_options& option
   detail::check_shape<typename view_type::value_type>(view.rows, view.columns, pattern, options);
   const detail::executor_t<Stream> on(stream);
   return solver<Policy, typename view_type::value_type, typename view_type::index_type,
-                typename view_type::offset_type, Stream>(
-      policy, pattern, view.values, options, on, resource != nullptr ? *resource : on.default_resource());
+                typename view_type::offset_type, Stream>(policy, pattern, view.values, options, on,
+                                                         detail::resource_or_default(resource, on));
 }
 
 }  // namespace sptrsv::SPTRSV_ABI

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "sptrsv/error.hpp"
 #include "sptrsv/matrix.hpp"
@@ -82,5 +81,15 @@ struct supernodal_matrix {
   /// Returns view().
   operator view_type() const { return view(); }
 };
+
+namespace detail {
+
+template <class Value, class Index, class Offset>
+panel_pattern<Index, Offset> pattern_of(const supernodal_view<Value, Index, Offset>& a) {
+  return {a.rows,          a.supernodes,  a.panel_rows,  a.entries,
+          a.first_columns, a.row_offsets, a.row_indices, a.value_offsets};
+}
+
+}  // namespace detail
 
 }  // namespace sptrsv::SPTRSV_ABI

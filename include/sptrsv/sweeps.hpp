@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "sptrsv/detail/factors/analyze_both.hpp"
 #include "sptrsv/detail/factors/around_solves.hpp"
@@ -69,7 +68,7 @@ class sweeps {
   sweeps(const Policy& policy, const Matrix& a, const sweep_options& options, Stream stream,
          memory_resource* resource)
       : sweeps(policy, detail::view_of(a), options, stream, executor(stream),
-               resource != nullptr ? *resource : executor(stream).default_resource()) {}
+               detail::resource_or_default(resource, executor(stream))) {}
 
   /// Replaces the values of the matrix; see solver::update_values.
   void update_values(span<const Value> values, stream_type stream = {}) {

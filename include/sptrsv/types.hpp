@@ -34,11 +34,7 @@ namespace detail {
 
 /// T; template argument deduction does not look at it.
 template <class T>
-struct identity {
-  using type = T;
-};
-template <class T>
-using identity_t = typename identity<T>::type;
+using identity_t = std::enable_if_t<true, T>;
 
 }  // namespace detail
 

@@ -236,7 +236,7 @@ TEST(SuperLU, OtherFactorsAreRefused) {
   expect("do not begin with its columns", errc::invalid_argument,
          [&] { interop::supernodal_of<double>(f.l); });
   const std::vector<int> twice{1, 1, 0};
-  expect("occurs twice", errc::invalid_argument, [&] { interop::permutation_of(twice.data(), 3); });
+  expect("repeats row", errc::invalid_argument, [&] { interop::permutation_of(twice.data(), 3); });
 }
 
 }  // namespace

@@ -292,7 +292,7 @@ ERRORS = (
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
             "p.buffers.counts + j",
-            "p.buffers.counts + (Solver::stores_x ? static_cast<Index>(unknown.wid) : j)",
+            "p.buffers.counts + (solver::stores_x ? static_cast<Index>(unknown.wid) : j)",
         ),
     ),
     error(
@@ -306,9 +306,9 @@ ERRORS = (
         ),
         Edit(
             D + "papers/self_scheduled/self_scheduled_agent.hpp",
-            "finish((unknown.columns(p) - 1) / Columns * Columns);",
-            "finish((unknown.columns(p) - 1) / Columns * Columns); "
-            "if (Solver::stores_x && unknown.finishes(p, 0, tile.rank())) "
+            "finish((unknown.columns(p) - 1) / rhs_per_sweep * rhs_per_sweep);",
+            "finish((unknown.columns(p) - 1) / rhs_per_sweep * rhs_per_sweep); "
+            "if (solver::stores_x && unknown.finishes(p, 0, tile.rank())) "
             "{ ctx.store(p.buffers.value(unknown.wid, tile.rank()), x); }",
         ),
     ),

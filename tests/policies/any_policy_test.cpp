@@ -44,7 +44,7 @@ std::pair<errc, std::string> invalid(const std::string& text) { return {errc::in
 template <class Policy>
 Policy with_options(const std::string& text) {
   Policy policy;
-  detail::set_options(policy, detail::policy_text(Policy::name + (" " + text)).settings);
+  detail::set_options(policy, detail::words_of(text));
   return policy;
 }
 

@@ -114,7 +114,7 @@ TEST(BlockKernels, ThePapersTreeHasThePapersThresholds) {
 
 TEST(BlockKernels, ByTheFittedTreeOnlyADiagonalIsTakenAsALevelAndRowsOfSquaresCountIfEmpty) {
   const auto triangle = [](std::int64_t rows, std::int64_t levels) {
-    return detail::block::fitted_triangle({rows, rows, levels});
+    return detail::block::choose_triangle({}, {rows, rows, levels});
   };
   EXPECT_EQ(triangle(500000, 1), triangle_kernel::by_levels);
   EXPECT_EQ(triangle(500000, 2), triangle_kernel::sync_free);

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "sptrsv/detail/distributed/distributed_team.hpp"
-#include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/distributed/process_team.cuh"
 
 namespace sptrsv::SPTRSV_ABI {

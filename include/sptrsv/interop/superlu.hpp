@@ -8,8 +8,7 @@
 //   const auto L = sptrsv::interop::supernodal_of<double>(l);         // for analyze with diag::unit
 //   const auto U = sptrsv::interop::upper_of<double>(l, u);
 //   const auto rows = sptrsv::interop::permutation_of(perm_r, n);     // row k of L is row rows[k] of A
-//   const auto columns = sptrsv::interop::permutation_of(perm_c, n);  // row k of U: component columns[k] of
-//   x
+//   const auto columns = sptrsv::interop::permutation_of(perm_c, n);  // row k of U: columns[k] of x
 //
 // If SuperLU has equilibrated A (dgssvx), the factors are those of the scaled matrix.
 #pragma once
@@ -34,6 +33,7 @@
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/error.hpp"
 #include "sptrsv/matrix.hpp"
+#include "sptrsv/orderings.hpp"
 #include "sptrsv/supernodal_matrix.hpp"
 
 namespace sptrsv::SPTRSV_ABI::interop {
@@ -42,14 +42,12 @@ namespace detail {
 /// SuperLU's type of matrices with the values Value.
 template <class Value>
 constexpr Dtype_t superlu_type() {
-  using sptrsv::detail::is_complex_v;
-  using sptrsv::detail::real_t;
-  using sptrsv::detail::scalar_t;
-  using scalar = scalar_t<Value>;
-  constexpr bool is_double = std::is_same_v<real_t<scalar>, double>;
-  static_assert(is_double || std::is_same_v<real_t<scalar>, float>,
+  using scalar = sptrsv::detail::scalar_t<Value>;
+  using real = sptrsv::detail::real_t<scalar>;
+  constexpr bool is_double = std::is_same_v<real, double>;
+  static_assert(is_double || std::is_same_v<real, float>,
                 "SuperLU's factors are of float, double, or the complex numbers of these");
-  return is_complex_v<scalar> ? (is_double ? SLU_Z : SLU_C) : (is_double ? SLU_D : SLU_S);
+  return sptrsv::detail::is_complex_v<scalar> ? (is_double ? SLU_Z : SLU_C) : (is_double ? SLU_D : SLU_S);
 }
 
 /// Throws unless `m` is a square matrix in the storage `type` with values of type Value.
@@ -188,21 +186,10 @@ csc_matrix<Value, Index> upper_of(const SuperMatrix& l, const SuperMatrix& u) {
 /// @tparam Index a signed integer type.
 /// @param permutation perm_r or perm_c, in host memory.
 /// @param size number of its elements.
-/// @throws error errc::invalid_argument if it is no permutation (with the index).
+/// @throws error as inverse_order, if it is no permutation.
 template <class Index = std::int32_t>
 std::vector<Index> permutation_of(const int* permutation, std::int64_t size) {
-  std::vector<Index> made(static_cast<std::size_t>(size), Index{-1});
-  for (std::int64_t i = 0; i < size; ++i) {
-    const std::int64_t to = permutation[i];
-    if (to < 0 || to >= size || made[sptrsv::detail::at(to)] >= 0) {
-      throw error(errc::invalid_argument,
-                  "element " + std::to_string(i) + " of the permutation, " + std::to_string(to) +
-                      ", is out of range or occurs twice",
-                  i);
-    }
-    made[sptrsv::detail::at(to)] = static_cast<Index>(i);
-  }
-  return made;
+  return inverse_order(std::vector<Index>(permutation, permutation + size));
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::interop

@@ -30,8 +30,6 @@ class pool_memory_resource final : public memory_resource {
  public:
   /// Constructs a resource without memory.
   pool_memory_resource() = default;
-  pool_memory_resource(const pool_memory_resource&) = delete;
-  pool_memory_resource& operator=(const pool_memory_resource&) = delete;
   /// Returns the memory to the system. Memory whose deallocation is still enqueued follows at the first
   /// synchronisation of a stream, event or device after it.
   ///

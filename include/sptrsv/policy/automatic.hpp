@@ -84,6 +84,3 @@ auto analyze(const Matrix& a, const system_options& options = {}, Stream stream 
 }  // namespace sptrsv::SPTRSV_ABI
 
 #include "sptrsv/detail/automatic/automatic_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

@@ -7,8 +7,7 @@
 
 #include "sptrsv/version.hpp"
 
-namespace sptrsv::SPTRSV_ABI {
-namespace policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// How the triangle is cut into diagonal blocks (triangles) and rectangles between them.
 enum class block_cut : std::uint8_t {
@@ -52,9 +51,9 @@ struct block_kernels {
   square_kernel square = square_kernel::chosen;        ///< for all other blocks
 };
 
-}  // namespace policy
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
-namespace experimental {
+namespace sptrsv::SPTRSV_ABI::experimental {
 
 /// Tuning constants of column_block, row_block and recursive_block.
 struct block_tuning {
@@ -118,5 +117,4 @@ struct block_tuning {
   ///@}
 };
 
-}  // namespace experimental
-}  // namespace sptrsv::SPTRSV_ABI
+}  // namespace sptrsv::SPTRSV_ABI::experimental

@@ -4,7 +4,7 @@
 
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/policy/dataflow_tuning.hpp"
-#include "sptrsv/policy/row_order.hpp"
+#include "sptrsv/policy/shared_options.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::SPTRSV_ABI::policy {
@@ -68,8 +68,7 @@ struct basic_dataflow {
   static constexpr const char* name = "dataflow";  ///< in solver_info and in messages
   using default_stream = stream_handle;            ///< stream type of the solver: cudaStream_t
   using tuning = Tuning;                           ///< the tuning constants
-  /// The enumeration of the paths.
-  using path_type = dataflow_path;
+  using path_type = dataflow_path;                 ///< the enumeration of the paths
 
   dataflow_path path = dataflow_path::automatic;  ///< the path
   row_order order = row_order::levels;  ///< order of the rows on the row_per_thread path, if `path` is this
@@ -112,6 +111,3 @@ using dataflow_single = basic_dataflow<dataflow_single_tuning>;
 }  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/dataflow/dataflow_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

@@ -6,9 +6,7 @@
 
 #include "sptrsv/types.hpp"
 
-namespace sptrsv::SPTRSV_ABI {
-
-namespace experimental {
+namespace sptrsv::SPTRSV_ABI::experimental {
 
 /// Shape of the kernel of the partitioned path: how the threads of a block share the rows of a tile. Each
 /// record of a tuning compiles one kernel.
@@ -235,6 +233,4 @@ struct dataflow_tuning {
   ///@}
 };
 
-}  // namespace experimental
-
-}  // namespace sptrsv::SPTRSV_ABI
+}  // namespace sptrsv::SPTRSV_ABI::experimental

@@ -3,11 +3,9 @@
 #pragma once
 
 #include "sptrsv/memory/memory_resource.hpp"
-#include "sptrsv/policy/orientation.hpp"
+#include "sptrsv/policy/shared_options.hpp"
 
-namespace sptrsv::SPTRSV_ABI {
-
-namespace experimental {
+namespace sptrsv::SPTRSV_ABI::experimental {
 
 /// Tuning constants of level_set.
 struct level_set_tuning {
@@ -24,9 +22,9 @@ struct level_set_tuning {
   static constexpr int rhs_per_sweep = 4;
 };
 
-}  // namespace experimental
+}  // namespace sptrsv::SPTRSV_ABI::experimental
 
-namespace policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// How level_set launches its levels.
 enum class level_launches {
@@ -68,7 +66,6 @@ struct basic_level_set {
 /// level_set with its own tuning constants.
 using level_set = basic_level_set<>;
 
-}  // namespace policy
-}  // namespace sptrsv::SPTRSV_ABI
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/papers/level_set/level_set_engine.hpp"

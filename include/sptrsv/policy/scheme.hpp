@@ -8,9 +8,7 @@
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/scheme/scheme.hpp"
 
-namespace sptrsv::SPTRSV_ABI {
-
-namespace experimental {
+namespace sptrsv::SPTRSV_ABI::experimental {
 
 /// Tuning constants of scheme that are not settings of a scheme.
 struct scheme_tuning {
@@ -34,9 +32,9 @@ struct scheme_tuning {
   static constexpr std::int64_t max_launches = 20000;
 };
 
-}  // namespace experimental
+}  // namespace sptrsv::SPTRSV_ABI::experimental
 
-namespace policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// Rows are merged to tasks, tasks are assigned to warps, and the kernel solves them, all as a scheme says
 /// (AG-SpTRSV: Hu, Sun, Li and Sun, ACM TACO 21(4), 2024).
@@ -64,7 +62,6 @@ struct basic_scheme {
 /// The policy scheme with its own tuning constants.
 using scheme = basic_scheme<>;
 
-}  // namespace policy
-}  // namespace sptrsv::SPTRSV_ABI
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/papers/scheme/scheme_engine.hpp"

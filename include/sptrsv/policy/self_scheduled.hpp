@@ -3,12 +3,9 @@
 #pragma once
 
 #include "sptrsv/memory/memory_resource.hpp"
-#include "sptrsv/policy/orientation.hpp"
-#include "sptrsv/policy/row_order.hpp"
+#include "sptrsv/policy/shared_options.hpp"
 
-namespace sptrsv::SPTRSV_ABI {
-
-namespace experimental {
+namespace sptrsv::SPTRSV_ABI::experimental {
 
 /// Tuning constants of self_scheduled.
 struct self_scheduled_tuning {
@@ -31,9 +28,9 @@ struct self_scheduled_tuning {
   static constexpr int rhs_per_sweep = 4;
 };
 
-}  // namespace experimental
+}  // namespace sptrsv::SPTRSV_ABI::experimental
 
-namespace policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// Self-scheduling with counters, one warp for each unknown (Li and Zhang, Efficient Parallel Implementations
 /// of Sparse Triangular Solves for GPU Architectures, 2020, section 4.2).
@@ -66,7 +63,6 @@ struct basic_self_scheduled {
 /// self_scheduled with its own tuning constants.
 using self_scheduled = basic_self_scheduled<>;
 
-}  // namespace policy
-}  // namespace sptrsv::SPTRSV_ABI
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/papers/self_scheduled/self_scheduled_engine.hpp"

@@ -4,9 +4,7 @@
 
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::SPTRSV_ABI {
-
-namespace experimental {
+namespace sptrsv::SPTRSV_ABI::experimental {
 
 /// Tuning constants of supernodal. To change some, derive a struct from this one, redefine these members, and
 /// give the struct to policy::basic_supernodal.
@@ -58,9 +56,9 @@ struct supernodal_tuning {
   static constexpr int supernodes_on_host = 4096;
 };
 
-}  // namespace experimental
+}  // namespace sptrsv::SPTRSV_ABI::experimental
 
-namespace policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// Supernodes: for complete factors, as direct solvers compute them. Consecutive columns with the same
 /// structure form a supernode, a dense panel; supernodes form a tree. The analysis finds the supernodes,
@@ -117,10 +115,6 @@ struct basic_supernodal {
 /// supernodal with its own tuning constants.
 using supernodal = basic_supernodal<>;
 
-}  // namespace policy
-}  // namespace sptrsv::SPTRSV_ABI
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/supernodal/supernodal_engine.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif

@@ -4,9 +4,7 @@
 
 #include "sptrsv/memory/memory_resource.hpp"
 
-namespace sptrsv::SPTRSV_ABI {
-
-namespace experimental {
+namespace sptrsv::SPTRSV_ABI::experimental {
 
 /// Tuning constants of sync_free_column.
 struct sync_free_column_tuning {
@@ -23,9 +21,9 @@ struct sync_free_column_tuning {
   static constexpr int rhs_per_sweep = 4;
 };
 
-}  // namespace experimental
+}  // namespace sptrsv::SPTRSV_ABI::experimental
 
-namespace policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// Synchronisation-free by columns: one warp for each component, in the order of substitution (Liu, Li, Hogg,
 /// Duff and Vinter, A Synchronization-Free Algorithm for Parallel Sparse Triangular Solves, Euro-Par 2016,
@@ -56,7 +54,6 @@ struct basic_sync_free_column {
 /// sync_free_column with its own tuning constants.
 using sync_free_column = basic_sync_free_column<>;
 
-}  // namespace policy
-}  // namespace sptrsv::SPTRSV_ABI
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/papers/sync_free_column/sync_free_column_engine.hpp"

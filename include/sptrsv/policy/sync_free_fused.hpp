@@ -3,11 +3,9 @@
 #pragma once
 
 #include "sptrsv/memory/memory_resource.hpp"
-#include "sptrsv/policy/row_order.hpp"
+#include "sptrsv/policy/shared_options.hpp"
 
-namespace sptrsv::SPTRSV_ABI {
-
-namespace experimental {
+namespace sptrsv::SPTRSV_ABI::experimental {
 
 /// Tuning constants of sync_free_fused.
 struct sync_free_fused_tuning {
@@ -22,9 +20,9 @@ struct sync_free_fused_tuning {
   static constexpr int rhs_per_sweep = 4;
 };
 
-}  // namespace experimental
+}  // namespace sptrsv::SPTRSV_ABI::experimental
 
-namespace policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// Synchronisation-free by rows: one thread for each short row and one warp for each long row
 /// (YuenyeungSpTRSV: Zhang, Su, Liu et al., IEEE TPDS 2021). The average length of 32 consecutive rows
@@ -50,7 +48,6 @@ struct basic_sync_free_fused {
 /// sync_free_fused with its own tuning constants.
 using sync_free_fused = basic_sync_free_fused<>;
 
-}  // namespace policy
-}  // namespace sptrsv::SPTRSV_ABI
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/papers/sync_free_fused/sync_free_fused_engine.hpp"

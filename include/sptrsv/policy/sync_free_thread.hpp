@@ -3,11 +3,9 @@
 #pragma once
 
 #include "sptrsv/memory/memory_resource.hpp"
-#include "sptrsv/policy/row_order.hpp"
+#include "sptrsv/policy/shared_options.hpp"
 
-namespace sptrsv::SPTRSV_ABI {
-
-namespace experimental {
+namespace sptrsv::SPTRSV_ABI::experimental {
 
 /// Tuning constants of sync_free_thread.
 struct sync_free_thread_tuning {
@@ -19,9 +17,9 @@ struct sync_free_thread_tuning {
   static constexpr int rhs_per_sweep = 4;
 };
 
-}  // namespace experimental
+}  // namespace sptrsv::SPTRSV_ABI::experimental
 
-namespace policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// How a thread waits for the components that its row needs.
 enum class thread_form {
@@ -58,7 +56,6 @@ struct basic_sync_free_thread {
 /// sync_free_thread with its own tuning constants.
 using sync_free_thread = basic_sync_free_thread<>;
 
-}  // namespace policy
-}  // namespace sptrsv::SPTRSV_ABI
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/papers/sync_free_thread/sync_free_thread_engine.hpp"

@@ -3,11 +3,9 @@
 #pragma once
 
 #include "sptrsv/memory/memory_resource.hpp"
-#include "sptrsv/policy/row_order.hpp"
+#include "sptrsv/policy/shared_options.hpp"
 
-namespace sptrsv::SPTRSV_ABI {
-
-namespace experimental {
+namespace sptrsv::SPTRSV_ABI::experimental {
 
 /// Tuning constants of sync_free_warp.
 struct sync_free_warp_tuning {
@@ -22,9 +20,9 @@ struct sync_free_warp_tuning {
   static constexpr int rhs_per_sweep = 4;
 };
 
-}  // namespace experimental
+}  // namespace sptrsv::SPTRSV_ABI::experimental
 
-namespace policy {
+namespace sptrsv::SPTRSV_ABI::policy {
 
 /// How many rows a warp solves.
 enum class warp_form {
@@ -59,7 +57,6 @@ struct basic_sync_free_warp {
 /// sync_free_warp with its own tuning constants.
 using sync_free_warp = basic_sync_free_warp<>;
 
-}  // namespace policy
-}  // namespace sptrsv::SPTRSV_ABI
+}  // namespace sptrsv::SPTRSV_ABI::policy
 
 #include "sptrsv/detail/papers/sync_free_warp/sync_free_warp_engine.hpp"

@@ -21,10 +21,6 @@
 #include "sptrsv/scheme/text.hpp"
 #include "sptrsv/solver.hpp"
 
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif
-
 namespace sptrsv::SPTRSV_ABI {
 
 namespace detail::schemes {
@@ -132,7 +128,7 @@ scheme_key scheme_key_of(const Matrix& a, const system_options& options = {}, St
   const auto view = detail::view_of(a);
   const detail::executor_t<Stream> on(stream);
   return {detail::schemes::pattern_hash(detail::pattern_of(view), options, sizeof(*view.values), on,
-                                        resource != nullptr ? *resource : on.default_resource()),
+                                        detail::resource_or_default(resource, on)),
           on.device_name()};
 }
 

@@ -81,16 +81,10 @@ struct scheme {
   friend bool operator<(const scheme& a, const scheme& b) { return a.tie() < b.tie(); }
 };
 
-namespace detail::schemes {
-
-constexpr bool is_power_of_two(int v) { return v > 0 && (v & (v - 1)) == 0; }
-
-}  // namespace detail::schemes
-
 /// Returns why the settings `s` are not a valid scheme, naming the setting; empty if they are one.
 inline std::string problem_of(const scheme& s) {
-  using detail::schemes::is_power_of_two;
-  const auto in_32 = [](int v) { return is_power_of_two(v) && v <= 32; };
+  const auto is_power_of_two = [](int v) { return v > 0 && (v & (v - 1)) == 0; };
+  const auto in_32 = [&](int v) { return is_power_of_two(v) && v <= 32; };
   const auto says = [](const char* name, int v, const std::string& wanted) {
     return std::string(name) + "=" + std::to_string(v) + " is not " + wanted;
   };

@@ -205,8 +205,7 @@ scheme_search_result search_schemes(const Matrix& a, const system_options& optio
                                     const scheme_search& how = {}, Stream stream = {},
                                     memory_resource* resource = nullptr) {
   const auto view = detail::view_of(a);
-  memory_resource& from =
-      resource != nullptr ? *resource : detail::executor_t<Stream>(stream).default_resource();
+  memory_resource& from = detail::resource_or_default(resource, detail::executor_t<Stream>(stream));
   auto result = detail::schemes::searcher<Tuning, std::decay_t<decltype(view)>, Stream>(view, options, how,
                                                                                         stream, from)
                     .run();

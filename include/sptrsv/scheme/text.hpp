@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sptrsv/detail/base/name_table.hpp"
 #include "sptrsv/scheme/scheme.hpp"
@@ -38,7 +37,7 @@ constexpr auto names_of(warp_scheduling v) {
   return names_in_order(v, "ws_hardware", "ws_rr", "ws_balance", "ws_locality");
 }
 constexpr auto names_of(hand_off v) { return names_in_order(v, "value", "fenced"); }
-constexpr name_table<bool, 2> names_of(bool) { return switch_names; }
+constexpr auto names_of(bool) { return switch_names; }
 
 inline std::string text_of(int v) { return v == scheme::unlimited ? "inf" : std::to_string(v); }
 template <class Choice>
@@ -56,52 +55,50 @@ inline std::string text_of(const scheme& s) {
   return trans.empty() ? "none" : trans;
 }
 
-/// Throws the error for a text that is not a scheme.
-[[noreturn]] inline void refuse(const std::string& what) {
-  throw error(errc::parse_error, "a scheme cannot have " + what);
-}
+// These functions set a member from a text, and return what the text must be instead, as name_table::set.
 
-/// Returns the number in a text; `inf` is scheme::unlimited.
-inline int number_of(std::string_view name, std::string_view text) {
-  int value = scheme::unlimited;
-  if (text != "inf" && !read_number(text, value)) {
-    refuse(std::string(name) + "=" + std::string(text) + " is not a number");
+/// Reads a number; `inf` is scheme::unlimited.
+inline std::string set_member(int& member, std::string_view text) {
+  if (text == "inf") {
+    member = scheme::unlimited;
+    return {};
   }
-  return value;
+  return read_number(text, member) ? "" : "an integer or inf";
 }
-
-/// Sets what the setting `trans` says: `none`, `reorder`, a merging, or `reorder+` and a merging.
-inline void set_transformation(scheme& s, std::string_view text) {
+/// Reads the setting `trans`: `none`, `reorder`, a merging, or `reorder+` and a merging.
+inline std::string set_member(scheme& s, std::string_view text) {
   s.reorder = text.substr(0, 8) == "reorder+" || text == "reorder";
   s.merge = node_merging::none;
   if (text == "none" || text == "reorder") {
-    return;
+    return {};
   }
   const std::string_view merging = text.substr(s.reorder ? 8 : 0);
   const std::size_t open = merging.find('(');
   const std::size_t close = merging.size() - 1;
   const std::size_t comma = std::min(merging.find(','), close);
   const bool by_entries = comma != close;
-  if (open == std::string_view::npos || merging.back() != ')' || comma < open ||
-      !merging_names.find(merging.substr(0, open), s.merge) || s.merge == node_merging::none ||
-      by_entries == (s.merge == node_merging::fixed)) {
-    refuse("trans=" + std::string(text));
-  }
-  s.merge_rows = number_of("rb", merging.substr(open + 1, comma - open - 1));
-  if (by_entries) {
-    s.merge_entries = number_of("thresh", merging.substr(comma + 1, close - comma - 1));
-  }
+  const bool is_read =
+      open != std::string_view::npos && merging.back() == ')' && comma >= open &&
+      merging_names.find(merging.substr(0, open), s.merge) && s.merge != node_merging::none &&
+      by_entries != (s.merge == node_merging::fixed) &&
+      set_member(s.merge_rows, merging.substr(open + 1, comma - open - 1)).empty() &&
+      (!by_entries || set_member(s.merge_entries, merging.substr(comma + 1, close - comma - 1)).empty());
+  return is_read ? "" : "none, reorder, merge_fixed(rb), merge_avg(rb,thresh) or merge_thresh(rb,thresh)";
+}
+template <class Choice>
+std::string set_member(Choice& member, std::string_view text) {
+  return names_of(member).set(member, text);
 }
 
-inline void set_member(int& member, std::string_view name, std::string_view text) {
-  member = number_of(name, text);
-}
-inline void set_member(scheme& s, std::string_view, std::string_view text) { set_transformation(s, text); }
-template <class Choice>
-void set_member(Choice& member, std::string_view name, std::string_view text) {
-  if (!names_of(member).find(text, member)) {
-    refuse(std::string(name) + "=" + std::string(text));
-  }
+/// Returns the scheme that `settings` name; see parse_scheme.
+inline scheme scheme_of(const std::vector<std::string>& settings) {
+  scheme made;
+  const std::string problem = set_members(
+      settings, [&](const auto& visit) { for_each_setting(made, visit); },
+      [](auto& member, std::string_view text) { return set_member(member, text); });
+  SPTRSV_EXPECTS(problem.empty(), errc::parse_error, "a scheme ", problem);
+  check_scheme(made);
+  return made;
 }
 
 }  // namespace detail::schemes
@@ -119,32 +116,7 @@ inline std::string to_string(const scheme& s) {
 /// have their defaults. Throws `error` with errc::parse_error, or with errc::invalid_argument if the settings
 /// are not a valid scheme.
 inline scheme parse_scheme(std::string_view text) {
-  using detail::schemes::refuse;
-  scheme made;
-  std::set<std::string> seen;
-  std::istringstream settings{std::string(text)};
-  for (std::string setting; settings >> setting;) {
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos) {
-      refuse("'" + setting + "' is not name=value");
-    }
-    const std::string name = setting.substr(0, equals);
-    if (!seen.insert(name).second) {
-      refuse(name + " twice");
-    }
-    bool is_known = false;
-    detail::schemes::for_each_setting(made, [&](const char* known, auto& member) {
-      if (name == known) {
-        is_known = true;
-        detail::schemes::set_member(member, name, std::string_view(setting).substr(equals + 1));
-      }
-    });
-    if (!is_known) {
-      refuse("a setting '" + name + "'");
-    }
-  }
-  check_scheme(made);
-  return made;
+  return detail::schemes::scheme_of(detail::words_of(std::string(text)));
 }
 
 }  // namespace sptrsv::SPTRSV_ABI

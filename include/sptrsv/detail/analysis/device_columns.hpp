@@ -93,20 +93,6 @@ struct write_column_keys {
   }
 };
 
-/// Finds each column's first entry in the entries sorted by column. Runs once per column and for the end.
-template <class Index, class Offset>
-struct find_column_offsets {
-  const std::make_unsigned_t<Index>* sorted_columns;
-  std::int64_t entries;
-  Offset* column_offsets;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
-    ctx.store(column_offsets + column,
-              static_cast<Offset>(triangle_kernels::count_below(ctx, sorted_columns, entries, column)));
-  }
-};
-
 /// Finds the row and the source, or the value, of each entry in column order.
 template <class Index, class Offset, class Source = Offset>
 struct take_rows {
@@ -142,7 +128,9 @@ buffer<Offset> sort_by_column(const Index* columns, std::int64_t entries, std::i
   simt::for_each(on, entries, write_column_keys<Index, Offset>{columns, keys.data(), order.data()});
   on.sort_pairs_in_place(keys, other_keys, order, other_order, bits_for(static_cast<std::uint64_t>(size)),
                          resource);
-  simt::for_each(on, size + 1, find_column_offsets<Index, Offset>{keys.data(), entries, column_offsets});
+  simt::for_each(on, size + 1,
+                 triangle_kernels::count_below_each<key, array_kernels::own_index, Offset>{
+                     keys.data(), entries, {}, column_offsets});
   return order;
 }
 

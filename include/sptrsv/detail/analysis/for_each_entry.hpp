@@ -165,4 +165,18 @@ SPTRSV_DEVICE std::int64_t count_below(Context& ctx, const T* sorted, std::int64
       count, [&](std::int64_t middle) { return static_cast<Key>(ctx.load_constant(sorted + middle)) < key; });
 }
 
+/// Finds, for each i, how many elements of the ascending `sorted` are below key(ctx, i).
+template <class T, class Key, class Count>
+struct count_below_each {
+  const T* sorted;
+  std::int64_t size;
+  Key key;
+  Count* counts;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(counts + i, static_cast<Count>(count_below(ctx, sorted, size, key(ctx, i))));
+  }
+};
+
 }  // namespace sptrsv::SPTRSV_ABI::detail::triangle_kernels

@@ -46,21 +46,23 @@ inline constexpr const char* without_cuda =
 template <class Build, class Any, class AnalyzeBy>
 Any analyze_by_name(const any_policy& policy, const void* offsets, stream_handle stream,
                     const AnalyzeBy& analyze_by) {
-  policy_text text(policy.text());
-  if (text.name.empty()) {
-    text.name = is_on_device<Build>(offsets) ? names_of(device_policies{}).front()
-                                             : names_of(host_policies{}).front();
+  std::vector<std::string> settings = words_of(policy.text());
+  if (settings.empty()) {
+    settings.push_back(is_on_device<Build>(offsets) ? names_of(device_policies{}).front()
+                                                    : names_of(host_policies{}).front());
   }
+  const std::string own_name = settings.front();
+  settings.erase(settings.begin());
   std::optional<Any> made;
   std::string names;
   for_each_policy(all_policies{}, [&](auto chosen) {
     names += (names.empty() ? "" : ", ") + std::string(decltype(chosen)::name);
-    if (text.name == decltype(chosen)::name) {
-      set_options(chosen, text.settings);
+    if (own_name == decltype(chosen)::name) {
+      set_options(chosen, settings);
       made.emplace(analyze_by(chosen, stream_as<typename decltype(chosen)::default_stream>(stream)));
     }
   });
-  SPTRSV_EXPECTS(made.has_value(), errc::invalid_argument, "there is no policy '", text.name,
+  SPTRSV_EXPECTS(made.has_value(), errc::invalid_argument, "there is no policy '", own_name,
                  "'; the policies are ", names, without_cuda);
   return std::move(*made);
 }

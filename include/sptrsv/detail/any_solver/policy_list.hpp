@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policies that a program offers by name: the one list of them, and their options as text, `name=value`,
-// separated by blanks.
+// The policies that a program offers by name: the one list of them, and their options as text.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -125,40 +121,13 @@ void for_each_option(policy::automatic<>& p, Visit visit) {
   for_each_option(std::get<0>(p.candidates), visit);
 }
 
-/// A policy as a user writes it, in words.
-struct policy_text {
-  std::string name;                   ///< empty: the default policy
-  std::vector<std::string> settings;  ///< `option=value`
-
-  explicit policy_text(const std::string& text) {
-    std::istringstream words(text);
-    words >> name;
-    for (std::string setting; words >> setting;) {
-      settings.push_back(setting);
-    }
-  }
-};
-
 /// Sets a member from a text. Returns what the text must be instead; empty if the member was set.
 template <class T>
 std::string set_option(T& member, std::string_view text) {
   if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
-    const auto table = names_of_values(T{});
-    if (table.find(text, member)) {
-      return {};
-    }
-    std::string names;
-    for (const auto& [value, name] : table.names) {
-      names += (names.empty() ? "one of " : ", ") + std::string(name);
-    }
-    return names;
+    return names_of_values(T{}).set(member, text);
   } else {
-    T value{};
-    if (!read_number(text, value)) {
-      return std::is_integral_v<T> ? "an integer" : "a number";
-    }
-    member = value;
-    return {};
+    return read_number(text, member) ? "" : std::is_integral_v<T> ? "an integer" : "a number";
   }
 }
 
@@ -166,39 +135,16 @@ std::string set_option(T& member, std::string_view text) {
 /// policy does not have, that is given twice, or whose value it does not take.
 template <class Policy>
 void set_options(Policy& policy, const std::vector<std::string>& settings) {
-  std::vector<std::string_view> seen;
-  for (const std::string& setting : settings) {
-    const std::size_t equals = std::min(setting.find('='), setting.size());
-    const std::string_view option = std::string_view(setting).substr(0, equals);
-    const std::string_view value = std::string_view(setting).substr(std::min(equals + 1, setting.size()));
-    std::string options;
-    std::string wanted;
-    bool found = false;
-    for_each_option(policy, [&](const char* name, auto& member) {
-      options += (options.empty() ? "" : ", ") + std::string(name);
-      if (option == name) {
-        found = true;
-        wanted = set_option(member, value);
-      }
-    });
-    SPTRSV_EXPECTS(found, errc::invalid_argument, "the policy ", Policy::name, " has no option '", option,
-                   "'; it has ", (options.empty() ? "none" : options));
-    SPTRSV_EXPECTS(wanted.empty(), errc::invalid_argument, "the policy ", Policy::name, " cannot have '",
-                   setting, "': ", option, " is ", wanted);
-    SPTRSV_EXPECTS(std::find(seen.begin(), seen.end(), option) == seen.end(), errc::invalid_argument,
-                   "the policy ", Policy::name, " has the option ", option, " twice");
-    seen.push_back(option);
-  }
+  const std::string problem = set_members(
+      settings, [&](const auto& visit) { for_each_option(policy, visit); },
+      [](auto& member, std::string_view text) { return set_option(member, text); });
+  SPTRSV_EXPECTS(problem.empty(), errc::invalid_argument, "the policy ", Policy::name, " ", problem);
 }
 /// The options of scheme are the settings of a scheme, as parse_scheme takes them.
 template <class Tuning>
 void set_options(policy::basic_scheme<Tuning>& policy, const std::vector<std::string>& settings) {
-  std::string text;
-  for (const std::string& setting : settings) {
-    text += setting + " ";
-  }
   if (!settings.empty()) {
-    policy.use = parse_scheme(text);
+    policy.use = schemes::scheme_of(settings);
   }
 }
 

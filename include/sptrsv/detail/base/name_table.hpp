@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of an enumeration by name, and numbers, in texts that a user writes.
+// Settings that a user writes as text, `name=value`: the values of an enumeration by name, and numbers.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "sptrsv/version.hpp"
 
@@ -35,6 +41,14 @@ struct name_table {
     }
     return false;
   }
+  /// Sets `value` to that with a name. Returns what the text must be instead; empty if it was set.
+  [[nodiscard]] std::string set(Enum& value, std::string_view text) const {
+    std::string wanted;
+    for (const auto& [known, name] : names) {
+      wanted += (wanted.empty() ? "one of " : ", ") + std::string(name);
+    }
+    return find(text, value) ? std::string() : wanted;
+  }
 };
 
 /// Returns the names of an enumeration whose values count from 0, in their order.
@@ -54,5 +68,46 @@ bool read_number(std::string_view text, Number& value, Base... base) {
 }
 
 inline constexpr name_table<bool, 2> switch_names{{{{true, "yes"}, {false, "no"}}}};
+
+/// Returns the words of a text, which blanks separate.
+inline std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+/// Sets the members that `settings` name. Returns what is wrong with them, for a message; empty if nothing
+/// is.
+///
+/// @param for_each calls its argument with (name, member) for all members.
+/// @param set sets a member from a text, and returns what the text must be instead, as name_table::set.
+template <class ForEach, class Set>
+std::string set_members(const std::vector<std::string>& settings, const ForEach& for_each, const Set& set) {
+  std::set<std::string> seen;
+  for (const std::string& setting : settings) {
+    const std::size_t equals = std::min(setting.find('='), setting.size());
+    const std::string option = setting.substr(0, equals);
+    const std::string value = setting.substr(std::min(equals + 1, setting.size()));
+    std::string options;
+    std::string wanted;
+    bool found = false;
+    for_each([&](const char* name, auto& member) {
+      options += (options.empty() ? "" : ", ") + std::string(name);
+      if (option == name) {
+        found = true;
+        wanted = set(member, value);
+      }
+    });
+    if (!found) {
+      return "has no option '" + option + "'; it has " + (options.empty() ? "none" : options);
+    }
+    if (!wanted.empty()) {
+      return "cannot have '" + setting + "': " + option + " is " + wanted;
+    }
+    if (!seen.insert(option).second) {
+      return "has the option " + option + " twice";
+    }
+  }
+  return {};
+}
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

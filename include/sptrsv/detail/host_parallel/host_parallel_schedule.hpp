@@ -9,8 +9,7 @@
 //
 //   rows       0 .. 4095            4096 .. 8191         ...
 //   windows    | window 0         | window 1           | ...
-//   solved as  step 0, step 1 ..  | step k, step k+1 ..| ...     a step: rows of a window that are
-//   independent
+//   solved as  step 0, step 1 ..  | step k, step k+1 ..| ...   a step: independent rows of a window
 //
 // The rows of a step are sorted by length, because the branch at the end of a row is predicted if the row is
 // as long as the row before it.

@@ -11,11 +11,8 @@
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
 #include "sptrsv/detail/papers/paper_system.hpp"
-#include "sptrsv/policy/row_order.hpp"
+#include "sptrsv/policy/shared_options.hpp"
 #include "sptrsv/solver.hpp"
-#ifdef __CUDACC__
-#include "sptrsv/detail/simt/cuda_executor.cuh"
-#endif
 
 namespace sptrsv::SPTRSV_ABI::detail {
 

@@ -80,20 +80,16 @@ struct paper_system {
   template <class Context>
   SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t half, std::int64_t column,
                             Scalar b_value, Scalar sum) const {
-    publish(ctx, r, half, column, r.pivot(alpha * b_value - sum));
+    publish(ctx, r, r.substitution_index, half, column, r.pivot(alpha * b_value - sum));
   }
 
-  template <class Context>
-  SPTRSV_DEVICE void publish(Context& ctx, const row& r, std::uint32_t half, std::int64_t column,
-                             Scalar solved) const {
-    publish(ctx, r.solve_index, r.number, r.substitution_index, half, column, solved);
-  }
-  template <class Context>
-  SPTRSV_DEVICE void publish(Context& ctx, std::int64_t solve_index, std::int64_t number,
-                             std::int64_t substitution_index, std::uint32_t half, std::int64_t column,
-                             Scalar solved) const {
-    Buffers::flag::publish(ctx, buffers.component(half, column, solve_index), solved);
-    ctx.store(x.data + number * x.row_stride + column * x.column_stride, solved);
+  /// `Row`: has the members solve_index and number, as `row`.
+  template <class Context, class Row>
+  SPTRSV_DEVICE void publish(Context& ctx, const Row& r, std::int64_t substitution_index, std::uint32_t half,
+                             std::int64_t column, Scalar solved) const {
+    Buffers::flag::publish(ctx, buffers.component(half, column, static_cast<std::int64_t>(r.solve_index)),
+                           solved);
+    ctx.store(x.data + static_cast<std::int64_t>(r.number) * x.row_stride + column * x.column_stride, solved);
     if (!is_finite(solved)) {
       buffers.record_nonfinite(ctx, half, substitution_index);
     }

@@ -168,9 +168,10 @@ class system_builder {
     std::vector<std::int64_t> first_warps{0, made.warps.count};  // by block, and for the end
     if (made.blocks > 1) {
       const auto found = make_buffer<std::int64_t>(made.blocks + 1, on_, memory_.kept);
-      simt::for_each(on_, made.blocks + 1,
-                     count_below_each<Index, array_kernels::element_of<std::int64_t>, std::int64_t>{
-                         made.warps.first.data(), made.warps.count, {bounds.bounds}, found.data()});
+      simt::for_each(
+          on_, made.blocks + 1,
+          triangle_kernels::count_below_each<Index, array_kernels::element_of<std::int64_t>, std::int64_t>{
+              made.warps.first.data(), made.warps.count, {bounds.bounds}, found.data()});
       first_warps = download_array(found, on_);
     }
     for (std::size_t block = 0; block + 1 < first_warps.size(); ++block) {
@@ -207,9 +208,6 @@ class engine<policy::basic_block<Cut, Tuning>, Scalar, Index, Offset, Executor>
 
     void reset(const Executor& on) {
       double_buffer_storage<Scalar>::reset(on);
-      reset_sums(on);
-    }
-    void reset_sums(const Executor& on) {
       on.fill_bytes(sums.data(), 0, sums.bytes());
       on.fill_bytes(finished.data(), 0, finished.bytes());
     }
@@ -227,11 +225,9 @@ class engine<policy::basic_block<Cut, Tuning>, Scalar, Index, Offset, Executor>
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{{triangle_.size, this->max_rhs_, on, resource},
-                   buffer<Scalar>(sums(), resource, on.stream()),
-                   buffer<unsigned long long>(plan_.steps.size(), resource, on.stream())};
-    made.reset_sums(on);
-    return made;
+    return {{triangle_.size, this->max_rhs_, on, resource},
+            make_zeros<Scalar>(sums(), on, resource),
+            make_zeros<unsigned long long>(static_cast<std::int64_t>(plan_.steps.size()), on, resource)};
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
@@ -250,7 +246,7 @@ class engine<policy::basic_block<Cut, Tuning>, Scalar, Index, Offset, Executor>
                                 block::describe_steps(plan_.host_steps, triangle_.size)}};
     info.kernels[1].partitions = plan_.blocks;
     info.solver_bytes += plan_.bytes();
-    info.workspace_bytes += sums() * sizeof(Scalar) + plan_.steps.size() * sizeof(unsigned long long);
+    info.workspace_bytes += at(sums()) * sizeof(Scalar) + plan_.steps.size() * sizeof(unsigned long long);
   }
 
  private:
@@ -278,8 +274,8 @@ class engine<policy::basic_block<Cut, Tuning>, Scalar, Index, Offset, Executor>
   }
 
   /// Returns the number of sums in a workspace: 0 if there are no squares.
-  [[nodiscard]] std::size_t sums() const {
-    return plan_.blocks > 1 ? static_cast<std::size_t>(checked_product(triangle_.size, this->max_rhs_)) : 0;
+  [[nodiscard]] std::int64_t sums() const {
+    return plan_.blocks > 1 ? checked_product(triangle_.size, this->max_rhs_) : 0;
   }
 
   block::block_plan<Index> plan_;

@@ -57,7 +57,7 @@ struct triangle_rows {
   template <class Context>
   SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t half, std::int64_t column,
                             Scalar remainder, Scalar sum) const {
-    p.publish(ctx, r, half, column, r.pivot(remainder - sum));
+    p.publish(ctx, r, r.substitution_index, half, column, r.pivot(remainder - sum));
   }
 };
 

@@ -66,20 +66,6 @@ struct key_in_steps {
   }
 };
 
-/// Finds, for each i, how many elements of the ascending `sorted` are below key(ctx, i).
-template <class T, class Key, class Count>
-struct count_below_each {
-  const T* sorted;
-  std::int64_t size;
-  Key key;
-  Count* counts;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    ctx.store(counts + i, static_cast<Count>(triangle_kernels::count_below(ctx, sorted, size, key(ctx, i))));
-  }
-};
-
 /// Finds the row of each row with entries, from the key of its first entry.
 template <class Index, class Offset>
 struct take_row_numbers {
@@ -145,7 +131,7 @@ class part_entries {
     row_starts_ = make_runs<Offset>(entries_, starts_with_key{sorted_.data()}, on, memory.all_scratch());
     const buffer<Offset> rows_before(count, memory.scratch, on.stream());
     simt::for_each(on, parts_ + 1,
-                   count_below_each<Offset, array_kernels::element_of<Offset>, Offset>{
+                   triangle_kernels::count_below_each<Offset, array_kernels::element_of<Offset>, Offset>{
                        row_starts_.first.data(), row_starts_.count, {found.data()}, rows_before.data()});
     rows_before_ = download_array(rows_before, on);
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -182,7 +168,8 @@ class part_entries {
   /// Finds how many entries have keys below each of `count` keys.
   void count_below(std::int64_t count, const key_in_steps& key, Offset* counts, const Executor& on) const {
     simt::for_each(on, count,
-                   count_below_each<entry_key, key_in_steps, Offset>{sorted_.data(), entries_, key, counts});
+                   triangle_kernels::count_below_each<entry_key, key_in_steps, Offset>{
+                       sorted_.data(), entries_, key, counts});
   }
 
   std::int64_t size_;

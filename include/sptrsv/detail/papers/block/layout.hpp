@@ -48,11 +48,6 @@ inline policy::triangle_kernel paper_triangle(const triangle_facts& t) {
              : policy::triangle_kernel::sync_free;
 }
 
-/// Returns this library's choice: sync_free was the fastest with two levels and 5 rows per level, or more.
-inline policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
-  return t.levels == 1 ? policy::triangle_kernel::by_levels : policy::triangle_kernel::sync_free;
-}
-
 inline double entries_per_row(const square_facts& s) {
   return static_cast<double>(s.entries) / static_cast<double>(s.rows_with_entries);
 }
@@ -85,7 +80,11 @@ inline policy::triangle_kernel choose_triangle(const policy::block_kernels& kern
   if (kernels.triangle != policy::triangle_kernel::chosen) {
     return kernels.triangle;
   }
-  return kernels.selector == policy::block_selector::paper ? paper_triangle(t) : fitted_triangle(t);
+  if (kernels.selector == policy::block_selector::paper) {
+    return paper_triangle(t);
+  }
+  // sync_free was the fastest with two levels and 5 rows per level, or more.
+  return t.levels == 1 ? policy::triangle_kernel::by_levels : policy::triangle_kernel::sync_free;
 }
 
 /// Returns true if the kernel stores only rows with entries (DCSR).

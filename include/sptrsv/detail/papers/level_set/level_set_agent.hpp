@@ -13,7 +13,7 @@
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
-#include "sptrsv/policy/orientation.hpp"
+#include "sptrsv/policy/shared_options.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::level_set {
 

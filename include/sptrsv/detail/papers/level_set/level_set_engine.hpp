@@ -13,7 +13,6 @@
 #include "sptrsv/detail/papers/level_set/level_set_agent.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/policy/level_set.hpp"
-#include "sptrsv/version.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::level_set {
 
@@ -122,11 +121,10 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{make_buffer<Scalar>(checked_product(triangle_.size, this->max_rhs_), on, resource),
-                   buffer<solve_state>(1, resource, on.stream()),
-                   {}};
     const solve_state start{0, all_finite, 0};
-    on.upload(made.state.data(), &start, sizeof(start));
+    workspace made{make_buffer<Scalar>(checked_product(triangle_.size, this->max_rhs_), on, resource),
+                   upload_array(&start, 1, on, resource),
+                   {}};
     for (const bool one_rhs : {true, false}) {
       if (is_recorded() && (one_rhs || this->max_rhs_ > 1)) {
         made.graphs[one_rhs ? 1 : 0] =
@@ -188,30 +186,26 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
   /// Enqueues all levels, for one right-hand side or several. `on`: the executor, or what records a graph.
   template <class Launcher>
   void enqueue_levels(bool one_rhs, const workspace& scratch, const Launcher& on) const {
+    const auto p = this->system(Scalar{}, {}, {}, scratch.buffers());
     with_constant(by_rows(), [&](auto rows) {
       with_constant(one_rhs, [&](auto one) {
         constexpr auto by = decltype(rows)::value ? policy::orientation::rows : policy::orientation::columns;
-        this->template enqueue_levels<by, decltype(one)::value>(scratch, on);
+        using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, by, decltype(one)::value>;
+        for (const level_set::segment& s : segments_) {
+          if (s.narrow) {
+            on.template launch<narrow>(
+                1, {p, levels_.level_offsets.data(), level_lanes_.data(), s.first_level, s.last_level});
+            continue;
+          }
+          with_one_of<1, 8, 32>(s.lanes, [&](auto lanes) {
+            using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, by, decltype(lanes)::value,
+                                               decltype(one)::value>;
+            on.template launch<wide>(simt::block_count(s.last_row - s.first_row, wide::rows_per_block),
+                                     {p, s.first_row, s.last_row});
+          });
+        }
       });
     });
-  }
-  template <policy::orientation By, bool OneRhs, class Launcher>
-  void enqueue_levels(const workspace& scratch, const Launcher& on) const {
-    const auto p = this->system(Scalar{}, {}, {}, scratch.buffers());
-    for (const level_set::segment& s : segments_) {
-      if (s.narrow) {
-        using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, OneRhs>;
-        on.template launch<narrow>(
-            1, {p, levels_.level_offsets.data(), level_lanes_.data(), s.first_level, s.last_level});
-      } else {
-        with_one_of<1, 8, 32>(s.lanes, [&](auto lanes) {
-          using wide =
-              level_set::wide_agent<Tuning, Scalar, Index, Offset, By, decltype(lanes)::value, OneRhs>;
-          on.template launch<wide>(simt::block_count(s.last_row - s.first_row, wide::rows_per_block),
-                                   {p, s.first_row, s.last_row});
-        });
-      }
-    }
   }
 
   policy::basic_level_set<Tuning> policy_;

@@ -119,9 +119,8 @@ struct lane_rows {
   using row = typename params::row;
   using entry_batch = batch<Entries, Columns, System>;
 
-  /// Solves the row at `solve_index` if `present`; a lane without a row passes the solve index of any row. If
-  /// `earlier` > 0, lanes first wait for the components before solve index `earlier`, whose rows do not wait
-  /// for this warp, and only then for components of one another. All lanes of the warp call it.
+  /// Solves the row at `solve_index` if `present`; a lane without a row passes the solve index of any row.
+  /// `earlier`: see step 2. All lanes of the warp call it.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const params& p, std::uint32_t half,
                                   std::int64_t solve_index, bool present, std::int64_t earlier) {
@@ -154,7 +153,7 @@ struct lane_rows {
   }
 
  private:
-  /// Adds the entries that need earlier warps, which do not wait for this one. Tells whether others are left.
+  /// Step 2. Tells whether entries are left.
   template <class Context>
   SPTRSV_DEVICE static bool add_earlier(Context& ctx, entry_batch& entries, const row& r,
                                         std::int64_t earlier, array_of<Scalar, Columns>& sums) {
@@ -167,9 +166,7 @@ struct lane_rows {
     return left > 0;
   }
 
-  /// Adds the entries [e, end) and calls `finish` after the last one. In each round a lane polls its pending
-  /// components once, adds the batch if all are known, and finishes its row after the last batch. No lane
-  /// blocks the others, so lanes of one warp can wait for each other.
+  /// Step 3, for the entries [e, end). Calls `finish` after the last one.
   template <class Context, class Warp, class Finish>
   SPTRSV_DEVICE static void add_in_rounds(Context& ctx, const Warp& warp, entry_batch& entries, Offset e,
                                           Offset end, const typename entry_batch::range& wanted, bool present,

@@ -5,8 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <queue>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -104,32 +103,27 @@ struct warp_queues {
   std::vector<Index> queue;
 };
 
-/// The loads of all warps. Loads only grow, so the heap may hold earlier loads of a warp, too.
+/// The loads of all warps.
 class warp_loads {
  public:
   explicit warp_loads(std::size_t warps) : loads_(warps, 0) {
     for (std::size_t warp = 0; warp < warps; ++warp) {
-      heap_.emplace(0, warp);
+      order_.emplace(0, warp);
     }
   }
 
   [[nodiscard]] std::int64_t of(std::size_t warp) const { return loads_[warp]; }
   /// Returns the first of the warps with the smallest load.
-  [[nodiscard]] std::size_t least() {
-    while (heap_.top().first != loads_[heap_.top().second]) {
-      heap_.pop();
-    }
-    return heap_.top().second;
-  }
+  [[nodiscard]] std::size_t least() const { return order_.begin()->second; }
   void add(std::size_t warp, std::int64_t load) {
-    loads_[warp] += load;
-    heap_.emplace(loads_[warp], warp);
+    auto moved = order_.extract({loads_[warp], warp});
+    moved.value().first = loads_[warp] += load;
+    order_.insert(std::move(moved));
   }
 
  private:
-  using loaded = std::pair<std::int64_t, std::size_t>;  // load and warp
-  std::vector<std::int64_t> loads_;                     ///< by warp
-  std::priority_queue<loaded, std::vector<loaded>, std::greater<>> heap_;
+  std::vector<std::int64_t> loads_;                       ///< by warp
+  std::set<std::pair<std::int64_t, std::size_t>> order_;  ///< load and warp
 };
 
 /// Assigns the groups first_group ... first_group + groups - 1 to `blocks` blocks of `warps` warps: each to

@@ -103,7 +103,7 @@ class lane_system {
                             Scalar b_value, Scalar sum) const {
     const Scalar dividend = p_.alpha * b_value - sum;
     const bool multiplies = divides_early_ && is_finite(r.divisor);
-    p_.publish(ctx, r.solve_index, r.number, p_.mirrored(r.number), half, column,
+    p_.publish(ctx, r, p_.mirrored(r.number), half, column,
                multiplies ? dividend * r.divisor
                           : divide(dividend, divides_early_ ? p_.pivot(ctx, r.solve_index) : r.divisor));
   }
@@ -132,9 +132,7 @@ enum class row_sharing {
 ///   2. For each group of the warp:
 ///      a. Find the rows of each sub-warp's node.
 ///      b. Collaborative read (`Buffered`): copy the entries of all nodes to shared memory, if they fit.
-///      c. Solve the rows of each node, all lanes on one row (papers/row_wise/rows.hpp) or one lane per
-///      row
-///         (papers/row_wise/rows.hpp).
+///      c. Solve the rows of each node, all lanes on one row or one lane per row (row_wise/rows.hpp).
 ///      d. Reset the rows' components in the other half of the double buffer to pending.
 ///
 /// Progress: a group waits for earlier groups only; assignment.hpp explains why their warps run.

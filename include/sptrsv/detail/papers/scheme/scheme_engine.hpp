@@ -59,11 +59,10 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{{size(), is_fenced() ? 0 : this->max_rhs_, on, resource},
-                   {size(), is_fenced() ? this->max_rhs_ : 0, on, resource},
-                   buffer<assignment_state>(assigned() ? launches_.size() : 0, resource, on.stream())};
-    on.fill_bytes(made.assignments.data(), 0, made.assignments.bytes());
-    return made;
+    const auto assignments = static_cast<std::int64_t>(assigned() ? launches_.size() : 0);
+    return {{size(), is_fenced() ? 0 : this->max_rhs_, on, resource},
+            {size(), is_fenced() ? this->max_rhs_ : 0, on, resource},
+            make_zeros<assignment_state>(assignments, on, resource)};
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
@@ -216,41 +215,32 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   template <class Buffers>
   void enqueue(std::size_t i, Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
                const Buffers& buffers, const workspace& scratch, const Executor& on) const {
+    const node_launch& l = launches_[i];
+    const schemes::assignment<Index> work{l.first_group,
+                                          l.groups,
+                                          l.first_block,
+                                          l.blocks,
+                                          queued() ? queue_first_.data() + l.queue_first : nullptr,
+                                          queued() ? queue_.data() + l.queue : nullptr,
+                                          assigned() && l.waits ? scratch.assignments.data() + i : nullptr};
+    const int lane_bits = simt::lowest_bit(static_cast<std::uint32_t>(32 / scheme_.sub_warps));
     const auto enqueue_for = [&](const auto& known) {
       with_constant(scheme_.buffered, [&](auto buffered) {
         with_constant(x.columns == 1, [&](auto one) {
-          launch<agent<std::decay_t<decltype(known)>, decltype(buffered)::value, decltype(one)::value>>(
-              i, this->system(alpha, b, x, known), scratch, on);
+          using used = agent<std::decay_t<decltype(known)>, decltype(buffered)::value, decltype(one)::value>;
+          on.template launch<used>(
+              l.blocks,
+              {this->system(alpha, b, x, known), work, groups_.first.data(), groups_.rows.data(),
+               this->blocks_, lane_bits, sharing(), scheme_.together_above, scheme_.early_division},
+              this->template padding<used>(), threads_);
         });
       });
     };
-    if (launches_[i].waits) {
+    if (l.waits) {
       enqueue_for(buffers);
     } else {
       enqueue_for(schemes::settled_buffers<Buffers>{buffers});
     }
-  }
-  template <class Agent>
-  void launch(std::size_t i, const typename Agent::system_params& system, const workspace& scratch,
-              const Executor& on) const {
-    const node_launch& l = launches_[i];
-    typename Agent::params p{};
-    p.system = system;
-    p.work.first_group = l.first_group;
-    p.work.groups = l.groups;
-    p.work.first_block = l.first_block;
-    p.work.blocks = l.blocks;
-    p.work.queue_first = queued() ? queue_first_.data() + l.queue_first : nullptr;
-    p.work.queue = queued() ? queue_.data() + l.queue : nullptr;
-    p.work.state = assigned() && l.waits ? scratch.assignments.data() + i : nullptr;
-    p.first_rows = groups_.first.data();
-    p.node_rows = groups_.rows.data();
-    p.solve_blocks = this->blocks_;
-    p.lane_bits = simt::lowest_bit(static_cast<std::uint32_t>(32 / scheme_.sub_warps));
-    p.sharing = sharing();
-    p.together_above = scheme_.together_above;
-    p.early_division = scheme_.early_division;
-    on.template launch<Agent>(l.blocks, p, padding<Agent>(), threads_);
   }
 
   sptrsv::scheme scheme_;

@@ -121,23 +121,6 @@ struct is_edge {
   }
 };
 
-/// Finds the first edge of each node. Runs once per node and once for the end.
-template <class Index, class Offset>
-struct find_first_edges {
-  const Index* first_solve_index;  ///< by node, nodes + 1
-  const Offset* row_offsets;       ///< by solve index, size + 1
-  const Offset* edges_before;      ///< by entry, entries + 1
-  Offset* offsets;                 ///< output by node, nodes + 1
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t node) const {
-    ctx.store(
-        offsets + node,
-        ctx.load_constant(edges_before +
-                          ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node))));
-  }
-};
-
 /// The computation graph, in device memory.
 template <class Index, class Offset>
 struct node_graph {
@@ -192,9 +175,13 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
       on, t.entries(),
       array_kernels::keep_marked<Offset, needed_node<Index>, Index>{
           edges_before.data(), {t.columns.data(), node_of_row.data()}, graph.edges.columns.data()});
+  const auto first_entries = make_buffer<Offset>(count + 1, on, resource);  // by node
   simt::for_each(on, count + 1,
-                 find_first_edges<Index, Offset>{first_solve_index, t.row_offsets.data(), edges_before.data(),
-                                                 graph.edges.row_offsets.data()});
+                 array_kernels::take_in_order<Offset, Index>{t.row_offsets.data(), first_solve_index,
+                                                             first_entries.data()});
+  simt::for_each(on, count + 1,
+                 array_kernels::take_in_order<Offset, Offset>{edges_before.data(), first_entries.data(),
+                                                              graph.edges.row_offsets.data()});
 }
 
 /// Builds the computation graph. `rows`: the levels of the rows of `t`. Synchronises.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/prefetched_entries.hpp"
@@ -12,117 +13,6 @@
 #include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::self_scheduled {
-
-/// The frame of SLFR and SLFC. `Solve` is solve_row (SLFR) or solve_column (SLFC). One tile of `Lanes` lanes
-/// solves one unknown; one sweep over its row or column solves `Columns` right-hand sides. `OneRhs`: the
-/// solve has a single right-hand side, and `Columns` is 1.
-///
-///   1. Draw a ticket per block: tile t takes unknown wid = ticket * unknowns_per_block + t.
-///   2. Load what does not depend on x (the constructor of `Solve`).
-///   3. Wait until the unknown's counter has reached its in-degree (line 13 of both kernels).
-///   4. Solve the unknown and count for the unknowns that depend on it (`Solve`).
-///   5. Set the counter back to zero for the next solve.
-///
-/// Progress: an unknown waits only for unknowns with smaller wid. They are in blocks with smaller tickets,
-/// which have started, or in this block; tiles of one warp do not block one another (when_ready).
-template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns, bool OneRhs,
-          template <class, class, class, class, int, int, bool> class Solve>
-struct agent {
-  static constexpr int block_threads = Tuning::block_threads;
-  static constexpr int warps_per_processor =
-      Tuning::warps_per_processor / (Columns == 1 && sizeof(Scalar) <= 8 ? 1 : 2);
-  static constexpr int unknowns_per_block = block_threads / Lanes;
-  using params = system_params<Scalar, Index, Offset>;
-  using shared_storage = block_ticket;
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
-    const auto tile = ctx.template group<Lanes>();
-    start_block(ctx, start, p.buffers.state);
-    const std::int64_t wid = start.block * unknowns_per_block + tile.index();
-    const bool present = wid < p.size;
-    Solve<Tuning, Scalar, Index, Offset, Lanes, Columns, OneRhs> solve(ctx, p, present ? wid : p.size - 1,
-                                                                       tile.rank());
-    when_ready(ctx, tile, p, present, wid, solve.in_degree, [&] {
-      solve_unknown(ctx, tile, p, solve, start.half);
-      if (tile.rank() == 0) {
-        p.buffers.restore_count(ctx, wid, solve.in_degree);
-      }
-    });
-  }
-
- private:
-  /// Solves the unknown sweep by sweep, counts for those that depend on it, and stores the user's x.
-  template <class Context, class Tile, class Solver>
-  SPTRSV_DEVICE static void solve_unknown(Context& ctx, const Tile& tile, const params& p, Solver& solve,
-                                          std::uint32_t half) {
-    auto& unknown = solve.of;
-    Scalar x{};
-    const auto finish = [&](std::int64_t first) {
-      if (unknown.finishes(p, first, tile.rank())) {
-        if constexpr (!Solver::stores_x) {
-          solve.restore(ctx, p, first + tile.rank());
-        }
-        unknown.store(ctx, p, first + tile.rank(), x, half);
-      }
-    };
-    for (std::int64_t first = 0; first < unknown.columns(p); first += Columns) {
-      if (first > 0) {
-        finish(first - Columns);
-        unknown.load_rhs(ctx, p, first, tile.rank());
-      }
-      solve.sweep(ctx, tile, p, first, x);
-    }
-    if constexpr (Solver::stores_x) {
-      tile.sync();
-    }
-    if (solve.column.has(0)) {
-      // Line 25 (SLFR), 19 (SLFC): what the sweeps have stored is visible before a counter says so.
-      ctx.fence_release();
-    }
-    solve.column.for_each(ctx, 0, [&](Index j, Scalar) {
-      ctx.reduce_add(p.buffers.counts + j, Index{1});  // line 28 (SLFR), 20 (SLFC)
-    });
-    finish((unknown.columns(p) - 1) / Columns * Columns);
-  }
-
-  /// Calls `work` when the unknown's counter has reached `in_degree` (line 13 of both kernels). The counter
-  /// counts up and not down as in the paper, so zero is its value before every solve.
-  template <class Context, class Tile, class Work>
-  SPTRSV_DEVICE static void when_ready(Context& ctx, const Tile& tile, const params& p, bool present,
-                                       std::int64_t wid, Index in_degree, Work work) {
-    if constexpr (Lanes == 32) {
-      if (present) {
-        if (tile.rank() == 0) {
-          p.buffers.wait(ctx, wid, in_degree);
-        }
-        tile.sync();
-        work();
-      }
-    } else {
-      // Unknowns of one warp may depend on one another. All tiles of the warp go through this loop together:
-      // a tile that is ready works at once, and no tile waits in a loop of its own.
-      const auto warp = ctx.template group<32>();
-      bool waits = present;
-      while (warp.any(waits)) {
-        bool ready = waits && in_degree == 0;
-        if (waits && in_degree > 0 && tile.rank() == 0) {
-          ready = ctx.load_relaxed(p.buffers.counts + wid) == in_degree;
-        }
-        if (waits && tile.any(ready)) {
-          if (in_degree > 0 && tile.rank() == 0) {
-            ctx.fence_acquire();
-          }
-          tile.sync();
-          work();
-          waits = false;
-        } else if (waits && tile.rank() == 0) {
-          ctx.pause(p.buffers.counts + wid);
-        }
-      }
-    }
-  }
-};
 
 /// SLFR, Algorithm 3: one tile solves one row.
 ///
@@ -230,6 +120,118 @@ struct solve_column {
   SPTRSV_DEVICE void restore(Context& ctx, const params& p, std::int64_t rhs) const {
     if (in_degree > 0) {
       p.buffers.restore_sum(ctx, of.wid, rhs);
+    }
+  }
+};
+
+/// The frame of SLFR (`ByRows`) and SLFC. One tile of `Lanes` lanes solves one unknown; one sweep over its
+/// row or column solves `rhs_per_sweep` right-hand sides. `OneRhs`: the solve has a single right-hand side.
+///
+///   1. Draw a ticket per block: tile t takes unknown wid = ticket * unknowns_per_block + t.
+///   2. Load what does not depend on x (the constructor of `solver`).
+///   3. Wait until the unknown's counter has reached its in-degree (line 13 of both kernels).
+///   4. Solve the unknown and count for the unknowns that depend on it (`solver`).
+///   5. Set the counter back to zero for the next solve.
+///
+/// Progress: an unknown waits only for unknowns with smaller wid. They are in blocks with smaller tickets,
+/// which have started, or in this block; tiles of one warp do not block one another (when_ready).
+template <class Tuning, class Scalar, class Index, class Offset, int Lanes, bool OneRhs, bool ByRows>
+struct agent {
+  static constexpr int rhs_per_sweep = OneRhs ? 1 : Tuning::rhs_per_sweep;
+  using solver =
+      std::conditional_t<ByRows, solve_row<Tuning, Scalar, Index, Offset, Lanes, rhs_per_sweep, OneRhs>,
+                         solve_column<Tuning, Scalar, Index, Offset, Lanes, rhs_per_sweep, OneRhs>>;
+  static constexpr int block_threads = Tuning::block_threads;
+  static constexpr int warps_per_processor =
+      Tuning::warps_per_processor / (rhs_per_sweep == 1 && sizeof(Scalar) <= 8 ? 1 : 2);
+  static constexpr int unknowns_per_block = block_threads / Lanes;
+  using params = system_params<Scalar, Index, Offset>;
+  using shared_storage = block_ticket;
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
+    const auto tile = ctx.template group<Lanes>();
+    start_block(ctx, start, p.buffers.state);
+    const std::int64_t wid = start.block * unknowns_per_block + tile.index();
+    const bool present = wid < p.size;
+    solver solve(ctx, p, present ? wid : p.size - 1, tile.rank());
+    when_ready(ctx, tile, p, present, wid, solve.in_degree, [&] {
+      solve_unknown(ctx, tile, p, solve, start.half);
+      if (tile.rank() == 0) {
+        p.buffers.restore_count(ctx, wid, solve.in_degree);
+      }
+    });
+  }
+
+ private:
+  /// Solves the unknown sweep by sweep, counts for those that depend on it, and stores the user's x.
+  template <class Context, class Tile>
+  SPTRSV_DEVICE static void solve_unknown(Context& ctx, const Tile& tile, const params& p, solver& solve,
+                                          std::uint32_t half) {
+    auto& unknown = solve.of;
+    Scalar x{};
+    const auto finish = [&](std::int64_t first) {
+      if (unknown.finishes(p, first, tile.rank())) {
+        if constexpr (!solver::stores_x) {
+          solve.restore(ctx, p, first + tile.rank());
+        }
+        unknown.store(ctx, p, first + tile.rank(), x, half);
+      }
+    };
+    for (std::int64_t first = 0; first < unknown.columns(p); first += rhs_per_sweep) {
+      if (first > 0) {
+        finish(first - rhs_per_sweep);
+        unknown.load_rhs(ctx, p, first, tile.rank());
+      }
+      solve.sweep(ctx, tile, p, first, x);
+    }
+    if constexpr (solver::stores_x) {
+      tile.sync();
+    }
+    if (solve.column.has(0)) {
+      // Line 25 (SLFR), 19 (SLFC): what the sweeps have stored is visible before a counter says so.
+      ctx.fence_release();
+    }
+    solve.column.for_each(ctx, 0, [&](Index j, Scalar) {
+      ctx.reduce_add(p.buffers.counts + j, Index{1});  // line 28 (SLFR), 20 (SLFC)
+    });
+    finish((unknown.columns(p) - 1) / rhs_per_sweep * rhs_per_sweep);
+  }
+
+  /// Calls `work` when the unknown's counter has reached `in_degree` (line 13 of both kernels). The counter
+  /// counts up and not down as in the paper, so zero is its value before every solve.
+  template <class Context, class Tile, class Work>
+  SPTRSV_DEVICE static void when_ready(Context& ctx, const Tile& tile, const params& p, bool present,
+                                       std::int64_t wid, Index in_degree, Work work) {
+    if constexpr (Lanes == 32) {
+      if (present) {
+        if (tile.rank() == 0) {
+          p.buffers.wait(ctx, wid, in_degree);
+        }
+        tile.sync();
+        work();
+      }
+    } else {
+      // Unknowns of one warp may depend on one another. All tiles of the warp go through this loop together:
+      // a tile that is ready works at once, and no tile waits in a loop of its own.
+      const auto warp = ctx.template group<32>();
+      bool waits = present;
+      while (warp.any(waits)) {
+        bool ready = waits && in_degree == 0;
+        if (waits && in_degree > 0 && tile.rank() == 0) {
+          ready = ctx.load_relaxed(p.buffers.counts + wid) == in_degree;
+        }
+        if (waits && tile.any(ready)) {
+          if (in_degree > 0 && tile.rank() == 0) {
+            ctx.fence_acquire();
+          }
+          tile.sync();
+          work();
+          waits = false;
+        } else if (waits && tile.rank() == 0) {
+          ctx.pause(p.buffers.counts + wid);
+        }
+      }
     }
   }
 };

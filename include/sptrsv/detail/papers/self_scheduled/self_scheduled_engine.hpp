@@ -5,14 +5,12 @@
 
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/detail/papers/self_scheduled/self_scheduled_agent.hpp"
-#include "sptrsv/policy/orientation.hpp"
 #include "sptrsv/policy/self_scheduled.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
@@ -23,14 +21,6 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
   using base = paper_engine<Scalar, Index, Offset, Executor, counted_storage<Scalar, Index>>;
   using base::levels_;
   using base::triangle_;
-  template <int Lanes, bool OneRhs>
-  using row_agent =
-      self_scheduled::agent<Tuning, Scalar, Index, Offset, Lanes, OneRhs ? 1 : Tuning::rhs_per_sweep, OneRhs,
-                            self_scheduled::solve_row>;
-  template <int Lanes, bool OneRhs>
-  using column_agent =
-      self_scheduled::agent<Tuning, Scalar, Index, Offset, Lanes, OneRhs ? 1 : Tuning::rhs_per_sweep, OneRhs,
-                            self_scheduled::solve_column>;
 
  public:
   engine(const policy::basic_self_scheduled<Tuning>& policy, const pattern_view<Index, Offset>& a,
@@ -67,8 +57,8 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
       with_constant(lanes_ == 32, [&](auto wide) {
         with_constant(x.columns == 1, [&](auto one) {
           constexpr int lanes = decltype(wide)::value ? 32 : Tuning::narrow_lanes;
-          using agent = std::conditional_t<decltype(rows)::value, row_agent<lanes, decltype(one)::value>,
-                                           column_agent<lanes, decltype(one)::value>>;
+          using agent = self_scheduled::agent<Tuning, Scalar, Index, Offset, lanes, decltype(one)::value,
+                                              decltype(rows)::value>;
           on.template launch<agent>(this->blocks_, p);
         });
       });

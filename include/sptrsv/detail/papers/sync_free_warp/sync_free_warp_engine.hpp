@@ -151,22 +151,17 @@ struct agent {
   }
 };
 
-/// Returns log2 of the lanes for a row of `length` entries: 0 (one lane) to 5 (a warp).
-SPTRSV_HOST_DEVICE int lanes_exponent(std::int64_t length, int entries_per_lane) {
-  int exponent = 0;
-  while (exponent < 5 && (static_cast<std::int64_t>(entries_per_lane) << exponent) < length) {
-    ++exponent;
-  }
-  return exponent;
-}
-
-/// Sort key: rows of many lanes come before rows of few. The key is 5 minus the exponent.
+/// Sort key: rows of many lanes come before rows of few. A row with the key k has 2^(5 - k) lanes.
 struct key_of_lanes {
   static constexpr int bits = 3;
   int entries_per_lane;
 
   SPTRSV_HOST_DEVICE std::uint64_t operator()(std::int64_t length) const {
-    return static_cast<std::uint64_t>(5 - lanes_exponent(length, entries_per_lane));
+    std::uint64_t key = 5;
+    while (key > 0 && (static_cast<std::int64_t>(entries_per_lane) << (5 - key)) < length) {
+      --key;
+    }
+    return key;
   }
 };
 
