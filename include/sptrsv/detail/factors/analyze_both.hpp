@@ -228,7 +228,7 @@ class pair_analysis {
     const executor on(stream_);
     const auto pattern = pattern_of(a);
     check_shape<value>(a.rows, a.columns, pattern, options[0]);
-    Solver::check_space(a.values, a.entries, "the array of values");
+    check_space<executor>(a.values, a.entries, "the array of values", policy_type::name);
     check_spaces<executor>(pattern, policy_type::name);
     peak_resource counted(resource_);
     auto both = Solver::engine::begin_both(policy_, pattern,
