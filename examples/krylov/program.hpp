@@ -281,18 +281,15 @@ int run_program(const krylov_options& options, const std::string& name, const Me
   const auto a = ordered(make_matrix(options), options.order);
   const auto b = common::seeded_vector<double>(a.rows, 1);
   std::vector<outcome> runs;
-  const auto run = [&](const auto& on, auto type) {
-    runs.push_back(fastest_run<typename decltype(type)::type>(options, a, b, on, method, progress));
-  };
   bool uses_gpu = false;
 #ifdef __CUDACC__
   uses_gpu = !options.on_host && common::has_gpu();
   if (uses_gpu) {
     common::keep_pool_memory();
     const on_gpu on(a);
-    run(on, sptrsv::detail::identity<preconditioner<on_gpu>>());
+    runs.push_back(fastest_run<preconditioner<on_gpu>>(options, a, b, on, method, progress));
     if (options.with == comparison::cusparse) {
-      run(on, sptrsv::detail::identity<cusparse_preconditioner>());
+      runs.push_back(fastest_run<cusparse_preconditioner>(options, a, b, on, method, progress));
     }
   }
 #endif
@@ -302,7 +299,7 @@ int run_program(const krylov_options& options, const std::string& name, const Me
     progress.clear();
     std::printf("solving on the host\n");
     const on_host on(a);
-    run(on, sptrsv::detail::identity<preconditioner<on_host>>());
+    runs.push_back(fastest_run<preconditioner<on_host>>(options, a, b, on, method, progress));
   }
   if (!options.history.empty()) {
     write_history(options, name, runs[0].found);
