@@ -18,6 +18,6 @@ if [ -n "$large" ]; then
   printf 'larger than 1 MB:\n%s\n' "$large"
   exit 1
 fi
-find include src common tests examples benchmarks -type f \
+find include src common tests examples benchmarks plugins -type f \
   \( -name '*.hpp' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.cu' -o -name '*.h' -o -name '*.c' \) -print0 |
   xargs -0 -r -P "$cores" -n 16 "$clang_format" --style=file "${mode[@]}"

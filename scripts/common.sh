@@ -14,8 +14,8 @@ has_gpu() { "$root/tests/run_if_gpu.sh" true > /dev/null; }
 has_header() { echo "#include <$1>" | "${CXX:-c++}" -E -x c++ - > /dev/null 2>&1; }
 
 # install_missing WHAT...: installs the Debian packages of those of WHAT that this machine lacks. WHAT is among
-# build, ccache, gtest, benchmark, zlib, suitesparse, superlu, eigen, cli11, fortran, pkg-config, python, matplotlib,
-# scipy, venv, shellcheck, clang, clang-format, clang-tidy, doxygen.
+# build, ccache, gtest, benchmark, zlib, suitesparse, superlu, eigen, cli11, fortran, petsc, pkg-config, python,
+# matplotlib, scipy, venv, shellcheck, clang, clang-format, clang-tidy, doxygen.
 install_missing() {
   local what packages=()
   for what in "$@"; do
@@ -32,6 +32,7 @@ install_missing() {
       superlu) has_header superlu/slu_ddefs.h || packages+=(libsuperlu-dev) ;;
       eigen) has_header eigen3/Eigen/Core || packages+=(libeigen3-dev) ;;
       fortran) has_command gfortran || packages+=(gfortran) ;;
+      petsc) has_command pkg-config && pkg-config --exists PETSc || packages+=(petsc-dev) ;;
       cli11) has_header CLI/CLI.hpp || packages+=(libcli11-dev) ;;
       python) has_command python3 || packages+=(python3) ;;
       matplotlib)
