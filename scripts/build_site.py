@@ -21,7 +21,7 @@ PACKAGES = ("sphinx==9.0.4", "furo==2025.12.19", "myst-parser==5.2.0", "breathe=
 GUIDES = ("getting_started", "guide", "python", "krylov", "orderings", "complete_factors", "distributed")
 MORE = ("coming_from_cusparse", "other_libraries", "performance", "reliability", "studies", "generated_systems")
 INSIDE = ("architecture", "algorithms", "adding_a_policy", "glossary")
-# What Doxygen writes of private members, which its own pages do not have.
+# Doxygen describes private members in XML, but not in HTML; the site leaves them out, too.
 PRIVATE = re.compile(
     r'<sectiondef kind="(?:private|protected)[^"]*">.*?</sectiondef>|<innerclass [^>]*prot="private"[^>]*>.*?</innerclass>',
     re.DOTALL,

@@ -187,10 +187,11 @@ struct dataflow_tuning {
   static constexpr std::int64_t rewritten_entries = 64;
   /// Levels of a run of levels, if the cost model chooses.
   static constexpr std::int64_t run_levels = 4;
-  /// The same if levels are narrow: if they have at most so many rows on average.
+  /// A run has so many levels if the levels of the system have at most `rows_of_narrow_level` rows on
+  /// average.
   static constexpr std::int64_t narrow_run_levels = 8;
   static constexpr double rows_of_narrow_level = 12;
-  /// The same if levels are very narrow.
+  /// A run has so many levels if the levels have at most `rows_of_very_narrow_level` rows on average.
   static constexpr std::int64_t very_narrow_run_levels = 16;
   static constexpr double rows_of_very_narrow_level = 2.5;
   /// A system that is rewritten by runs of narrow levels is taken if its predicted time is less than this

@@ -74,7 +74,7 @@ struct stored_values {
   }
 };
 
-/// What kernels need that bring the values of the stored matrix into panels.
+/// The parameters of the kernels that write the values of the stored matrix to the panels.
 template <class Scalar, class Index, class Offset>
 struct stored_panels {
   supernodes<Index> of;
