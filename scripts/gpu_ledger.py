@@ -212,7 +212,7 @@ class Run:
         seconds = round(time.monotonic() - self.start, 1)
         print(f"{self.check.name}: {outcome} after {seconds} s: {said}", flush=True)
         if outcome == "failed":
-            print(output[-4000:], flush=True)
+            print(output[-4000:], *re.findall("^=+ .*", output, re.MULTILINE)[:60], sep="\n", flush=True)
         return {"hash": self.identity, "outcome": outcome, "said": said, "seconds": seconds, **machine}
 
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
@@ -36,11 +37,12 @@ struct triangle_view {
 /// What consecutive factorisations share, in device memory. Pairs are indexed by the number of the
 /// factorisation mod 2.
 struct factor_state {
-  alignas(128) unsigned long long tickets = 0;  ///< drawn so far
-  /// Smallest breakdown (see there); all_finite: none.
-  alignas(128) std::int64_t first_breakdown[2] = {all_finite, all_finite};
-  std::int64_t boosted_pivots[2] = {0, 0};  ///< pivots that were replaced
+  unsigned long long tickets = 0;  ///< drawn so far
+  std::int64_t unused[15] = {};    ///< a kernel writes them too, so that the whole state can be copied
+  std::int64_t first_breakdown[2] = {all_finite, all_finite};  ///< smallest (see there); all_finite: none
+  std::int64_t boosted_pivots[2] = {0, 0};                     ///< pivots that were replaced
 };
+static_assert(std::has_unique_object_representations_v<factor_state>, "padding would stay uninitialised");
 
 /// Whether triangles are sound, sorted, and have their levels. Kernels ask for it that are launched before
 /// the host knows.
