@@ -32,6 +32,7 @@ TYPES = {
     "void*": ctypes.c_void_p,
     "const char*": ctypes.c_char_p,
 }
+HANDLES = {"sptrsv_solver", "sptrsv_factors"}  # members of structures point to them
 
 
 def in_header():
@@ -64,6 +65,8 @@ class Interface(unittest.TestCase):
         """Return what ctypes has for a type of the header."""
         if name in self.enums:
             return ctypes.c_int
+        if name.rstrip("*") in HANDLES and name.endswith("*"):
+            return ctypes.c_void_p
         return TYPES[name] if name in TYPES else _library.STRUCTURES[name]
 
     def test_structures_have_the_same_members(self):
@@ -82,6 +85,8 @@ class Interface(unittest.TestCase):
             "sptrsv_part": (("lower", "upper"), "SPTRSV_"),
             "sptrsv_diagonal": (("non_unit", "unit"), "SPTRSV_"),
             "sptrsv_incomplete_method": (("lu", "cholesky"), "SPTRSV_INCOMPLETE_"),
+            "sptrsv_krylov_method": (_library.KRYLOV_METHODS, "SPTRSV_KRYLOV_"),
+            "sptrsv_krylov_reason": (_library.KRYLOV_REASONS, "SPTRSV_KRYLOV_"),
         }
         for name, (words, prefix) in lists.items():
             with self.subTest(name):
