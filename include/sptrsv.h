@@ -208,6 +208,44 @@ typedef struct sptrsv_batch_vectors {
 /** Systems with one pattern and different values, analysed and ready to be solved. */
 typedef struct sptrsv_batch sptrsv_batch;
 
+/** A Krylov method, as the functions of sptrsv::krylov. */
+typedef enum sptrsv_krylov_method {
+  SPTRSV_KRYLOV_CG,
+  SPTRSV_KRYLOV_BICGSTAB,
+  SPTRSV_KRYLOV_GMRES
+} sptrsv_krylov_method;
+/** Why a Krylov method has ended, as sptrsv::krylov::reason. */
+typedef enum sptrsv_krylov_reason {
+  SPTRSV_KRYLOV_CONVERGED,
+  SPTRSV_KRYLOV_ITERATION_LIMIT,
+  SPTRSV_KRYLOV_STAGNATION,
+  SPTRSV_KRYLOV_BREAKDOWN,
+  SPTRSV_KRYLOV_NOT_FINITE,
+  SPTRSV_KRYLOV_NOT_SYMMETRIC,
+  SPTRSV_KRYLOV_NOT_POSITIVE_DEFINITE
+} sptrsv_krylov_reason;
+
+/** Options of a Krylov method, as sptrsv::krylov::options, and its preconditioner M, whose values have the
+ * type of those of A: factors, or one triangle; M = I if both are null. */
+typedef struct sptrsv_krylov_options {
+  size_t size;                 /**< sizeof(sptrsv_krylov_options) */
+  sptrsv_krylov_method method; /**< the method */
+  double relative_tolerance;   /**< largest norm of b - A x that is wanted, relative to that of b */
+  double absolute_tolerance;   /**< a norm of b - A x that is small enough, too */
+  int max_iterations;          /**< iterations at most */
+  int restart;                 /**< iterations of a cycle of GMRES, at least 1 */
+  int check_symmetry;          /**< whether conjugate gradients test first whether A is Hermitian */
+  sptrsv_factors* factors;     /**< M, which is applied on its own workspace; or null */
+  sptrsv_solver* solver;       /**< M, which is solved on its own workspace; or null */
+} sptrsv_krylov_options;
+/** What a Krylov method has reached. The caller sets `size`, the function writes the rest. */
+typedef struct sptrsv_krylov_result {
+  size_t size;                 /**< sizeof(sptrsv_krylov_result) */
+  sptrsv_krylov_reason reason; /**< what ended the method */
+  int iterations;  /**< completed ones: what ended the method otherwise happened in the next one */
+  double residual; /**< norm of b - A x, relative to that of b; 0 if b is 0 */
+} sptrsv_krylov_result;
+
 /** Returns the version of the library as one number, as SPTRSV_VERSION. */
 int sptrsv_version(void);
 /** Returns the size in bytes of a structure of this interface in the library, by its name, for example
@@ -346,6 +384,18 @@ sptrsv_code sptrsv_get_batch_status(sptrsv_batch* batch, void* stream, sptrsv_so
  * belong to the batch: they are valid until the next call of this function for it, and until it is destroyed.
  */
 sptrsv_code sptrsv_get_batch_info(sptrsv_batch* batch, sptrsv_info* info);
+
+/** Returns the options of conjugate gradients without a preconditioner, to a residual of 1e-8. */
+static inline sptrsv_krylov_options sptrsv_default_krylov_options(void) {
+  const sptrsv_krylov_options options = {sizeof options, SPTRSV_KRYLOV_CG, 1e-8, 0, 10000, 30, 1, NULL, NULL};
+  return options;
+}
+/** Solves A x = b by a Krylov method, on the device if A is in device memory and otherwise on the host, and
+ * writes what it has reached to `*result`. No convergence is no error. `matrix`: A, by rows. `options` null:
+ * those of sptrsv_default_krylov_options. `b` and `x` have one element for each row, in the memory of A; x is
+ * the initial guess and the solution, and must not overlap b. Synchronises the stream. */
+sptrsv_code sptrsv_solve_krylov(const sptrsv_matrix* matrix, const sptrsv_krylov_options* options,
+                                const void* b, void* x, void* stream, sptrsv_krylov_result* result);
 
 #ifdef __cplusplus
 }

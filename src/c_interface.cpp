@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface on top of any_solver, any_factors, any_incomplete and any_batch.
+// The C interface on top of any_solver, any_factors, any_incomplete, any_batch and the Krylov methods.
 #include <algorithm>
 #include <complex>
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include <utility>
 #include <variant>
 
+#include "any_krylov.hpp"
 #include "sptrsv.h"
 #include "sptrsv/any/any_policy.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
@@ -68,6 +69,9 @@ static_assert(static_cast<int>(sptrsv::factor_part::second) == SPTRSV_SECOND);
 static_assert(static_cast<int>(sptrsv::errc::cuda_error) + 1 == SPTRSV_CUDA_ERROR);
 static_assert(static_cast<int>(sptrsv::errc::size_mismatch) + 1 == SPTRSV_SIZE_MISMATCH);
 static_assert(static_cast<int>(sptrsv::solve_status::kind::growth) == SPTRSV_GROWTH);
+static_assert(static_cast<int>(sptrsv::detail::krylov_method::gmres) == SPTRSV_KRYLOV_GMRES);
+static_assert(static_cast<int>(sptrsv::krylov::reason::not_positive_definite) ==
+              SPTRSV_KRYLOV_NOT_POSITIVE_DEFINITE);
 
 constexpr sptrsv_options default_options{
     sizeof(sptrsv_options), SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, nullptr};
@@ -125,6 +129,8 @@ SPTRSV_SIZED(sptrsv_info, analysis_peak_bytes);
 SPTRSV_SIZED(sptrsv_factors_options, policy);
 SPTRSV_SIZED(sptrsv_incomplete_options, boost_to);
 SPTRSV_SIZED(sptrsv_batch_options, lanes);
+SPTRSV_SIZED(sptrsv_krylov_options, solver);
+SPTRSV_SIZED(sptrsv_krylov_result, residual);
 #undef SPTRSV_SIZED
 
 /// Checks the size that the caller set.
@@ -344,6 +350,59 @@ std::unique_ptr<sptrsv_batch> analyze_any(const sptrsv_matrix& a, const sptrsv_b
   });
 }
 
+/// Returns the application of a handle to factors or a solver, as the preconditioner of a matrix of `rows`
+/// rows. `apply(held, x, y, stream)` enqueues y = M^-1 x.
+template <class Value, class Handle, class Apply>
+sptrsv::detail::any_preconditioner<Value> preconditioner_of(Handle& handle, std::int64_t rows,
+                                                            const Apply& apply) {
+  return with_held(handle, [&](auto& held, auto* value) -> sptrsv::detail::any_preconditioner<Value> {
+    if constexpr (std::is_same_v<decltype(value), Value*>) {
+      SPTRSV_EXPECTS(held.rows() == rows, sptrsv::errc::size_mismatch,
+                     "the preconditioner has " + std::to_string(held.rows()) + " rows, the matrix " +
+                         std::to_string(rows));
+      return [&held, apply](sptrsv::span<const Value> x, sptrsv::span<Value> y,
+                            sptrsv::stream_handle stream) { apply(held, x, y, stream); };
+    }
+    throw sptrsv::error(sptrsv::errc::invalid_argument,
+                        "the preconditioner has another type of values than the matrix");
+  });
+}
+
+sptrsv::krylov::result solve_krylov(const sptrsv_matrix& a, const sptrsv_krylov_options& from, const void* b,
+                                    void* x, void* stream) {
+  const auto method =
+      checked<sptrsv::detail::krylov_method>(from.method, SPTRSV_KRYLOV_GMRES, "sptrsv_krylov_method");
+  SPTRSV_EXPECTS(storage_of(a) == SPTRSV_CSR, sptrsv::errc::unsupported,
+                 "a Krylov method takes matrices by rows (SPTRSV_CSR)");
+  SPTRSV_EXPECTS(from.factors == nullptr || from.solver == nullptr, sptrsv::errc::invalid_argument,
+                 "the options have two preconditioners, factors and a solver");
+  sptrsv::krylov::options options;
+  options.tolerance = from.relative_tolerance;
+  options.absolute_tolerance = from.absolute_tolerance;
+  options.max_iterations = from.max_iterations;
+  options.restart = from.restart;
+  options.check_symmetry = from.check_symmetry != 0;
+  return visit_view_type(a, [&](auto* type) -> sptrsv::krylov::result {
+    using view = std::remove_pointer_t<decltype(type)>;
+    using value = typename view::value_type;
+    if constexpr (std::is_same_v<view, sptrsv::csr_view<value, typename view::index_type>>) {
+      sptrsv::detail::any_preconditioner<value> m;
+      if (from.factors != nullptr) {
+        m = preconditioner_of<value>(*from.factors, a.rows,
+                                     [](auto& of, auto r, auto z, auto on) { of.apply(r, z, on); });
+      } else if (from.solver != nullptr) {
+        m = preconditioner_of<value>(*from.solver, a.rows,
+                                     [](auto& of, auto r, auto z, auto on) { of.solve(r, z, on); });
+      }
+      const auto to = values_of<value>(x, a.rows);
+      return sptrsv::detail::solve_any_krylov(method, matrix_view<view>(a), m, values_of<value>(b, a.rows),
+                                              {static_cast<value*>(x), to.size()}, options,
+                                              stream_of(stream));
+    }
+    return {};  // unreachable: the matrix is stored by rows
+  });
+}
+
 /// Copies a description for C, as much as the caller knows; its texts stay those of `from`.
 void describe(const sptrsv::solver_info& from, sptrsv_info& to) {
   const sptrsv_info all{to.size,
@@ -410,7 +469,9 @@ size_t sptrsv_size_of(const char* structure) {
                     SPTRSV_STRUCTURE(sptrsv_factors_options),
                     SPTRSV_STRUCTURE(sptrsv_incomplete_options),
                     SPTRSV_STRUCTURE(sptrsv_batch_options),
-                    SPTRSV_STRUCTURE(sptrsv_batch_vectors)};
+                    SPTRSV_STRUCTURE(sptrsv_batch_vectors),
+                    SPTRSV_STRUCTURE(sptrsv_krylov_options),
+                    SPTRSV_STRUCTURE(sptrsv_krylov_result)};
 #undef SPTRSV_STRUCTURE
   for (const auto& s : structures) {
     if (structure != nullptr && std::strcmp(structure, s.name) == 0) {
@@ -685,5 +746,19 @@ sptrsv_code sptrsv_get_batch_info(sptrsv_batch* batch, sptrsv_info* info) {
     expect_size(*info);
     batch->described = with_held(*batch, [](const auto& held, auto*) { return held.info(); });
     describe(batch->described, *info);
+  });
+}
+
+sptrsv_code sptrsv_solve_krylov(const sptrsv_matrix* matrix, const sptrsv_krylov_options* options,
+                                const void* b, void* x, void* stream, sptrsv_krylov_result* result) {
+  return guarded([&] {
+    expect_not_null(matrix, "matrix");
+    expect_not_null(result, "result");
+    expect_size(*result);
+    const sptrsv::krylov::result made =
+        solve_krylov(*matrix, options_of(options, sptrsv_default_krylov_options()), b, x, stream);
+    const sptrsv_krylov_result all{result->size, static_cast<sptrsv_krylov_reason>(made.why), made.iterations,
+                                   made.residual};
+    std::memcpy(result, &all, result->size);
   });
 }

@@ -99,9 +99,10 @@ sptrsv::krylov::result solve(Operator& a, Preconditioner& m, span<const Value> b
                              sptrsv::krylov::workspace<Value, Stream>& scratch, const options& o,
                              Stream stream, std::int64_t vectors, std::int64_t restart = -1) {
   using executor = executor_t<Stream>;
-  SPTRSV_EXPECTS(o.tolerance >= 0 && o.max_iterations >= 0 && o.restart > 0 && o.check_interval > 0,
+  SPTRSV_EXPECTS(o.tolerance >= 0 && o.absolute_tolerance >= 0 && o.max_iterations >= 0 && o.restart > 0 &&
+                     o.check_interval > 0,
                  errc::invalid_argument,
-                 "the tolerance or the number of iterations is negative, or restart or check_interval is not "
+                 "a tolerance or the number of iterations is negative, or restart or check_interval is not "
                  "positive");
   const auto rows = static_cast<std::int64_t>(b.size());
   if (!check_operands<executor>(dense_view<const Value>(b), dense_view<Value>(x), rows, 1,

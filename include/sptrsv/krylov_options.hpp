@@ -24,6 +24,7 @@ enum class repetition {
 /// When a method stops, and how it runs.
 struct options {
   double tolerance = 1e-8;              ///< largest norm of b - A x that is wanted, relative to that of b
+  double absolute_tolerance = 0;        ///< a norm of b - A x that is small enough, too
   std::int32_t max_iterations = 10000;  ///< iterations at most
   std::int32_t restart = 30;            ///< iterations of a cycle of gmres
   bool keep_history = false;            ///< whether the result has the residual of each iteration
@@ -35,9 +36,9 @@ struct options {
 
 /// Why a method has ended.
 enum class reason {
-  converged,              ///< the residual of x is at most the tolerance
+  converged,              ///< the residual of x is at most a tolerance
   iteration_limit,        ///< options::max_iterations
-  stagnation,             ///< rounding errors keep the residual of x above the tolerance
+  stagnation,             ///< rounding errors keep the residual of x above the tolerances
   breakdown,              ///< a divisor of the method is 0
   not_finite,             ///< b, x, A or the preconditioner gave a NaN or an infinity, or an overflow
   not_symmetric,          ///< conjugate_gradients: A is not symmetric (Hermitian)

@@ -39,6 +39,13 @@ _CLASSES: dict[str, type[Error]] = {
 SolveKind = Literal["ok", "zero_pivot", "non_finite", "growth"]
 STATUS_NAMES: tuple[SolveKind, ...] = get_args(SolveKind)
 
+KrylovMethod = Literal["cg", "bicgstab", "gmres"]
+KRYLOV_METHODS: tuple[KrylovMethod, ...] = get_args(KrylovMethod)
+KrylovReason = Literal[
+    "converged", "iteration_limit", "stagnation", "breakdown", "not_finite", "not_symmetric", "not_positive_definite"
+]
+KRYLOV_REASONS: tuple[KrylovReason, ...] = get_args(KrylovReason)
+
 
 class Sized(Structure):
     """A structure that begins with its size, which its constructor sets."""
@@ -167,6 +174,28 @@ class InfoStruct(Sized):
     )
 
 
+class KrylovOptions(Sized):
+    """``sptrsv_krylov_options``."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("method", c_int),
+        ("relative_tolerance", c_double),
+        ("absolute_tolerance", c_double),
+        ("max_iterations", c_int),
+        ("restart", c_int),
+        ("check_symmetry", c_int),
+        ("factors", c_void_p),
+        ("solver", c_void_p),
+    )
+
+
+class KrylovResult(Sized):
+    """``sptrsv_krylov_result``."""
+
+    _fields_ = (("size", c_size_t), ("reason", c_int), ("iterations", c_int), ("residual", c_double))
+
+
 STRUCTURES: dict[str, type[Structure]] = {
     "sptrsv_matrix": Matrix,
     "sptrsv_options": Options,
@@ -177,6 +206,8 @@ STRUCTURES: dict[str, type[Structure]] = {
     "sptrsv_incomplete_options": IncompleteOptions,
     "sptrsv_batch_options": BatchOptions,
     "sptrsv_batch_vectors": BatchVectors,
+    "sptrsv_krylov_options": KrylovOptions,
+    "sptrsv_krylov_result": KrylovResult,
 }
 
 
@@ -227,6 +258,10 @@ def _load() -> ctypes.CDLL:
         "sptrsv_solve_batch": (c_int, (c_void_p, c_void_p, POINTER(BatchVectors), POINTER(BatchVectors), c_void_p)),
         "sptrsv_get_batch_status": (c_int, (c_void_p, c_void_p, POINTER(c_int), POINTER(c_int64), POINTER(c_int64))),
         "sptrsv_get_batch_info": (c_int, (c_void_p, POINTER(InfoStruct))),
+        "sptrsv_solve_krylov": (
+            c_int,
+            (POINTER(Matrix), POINTER(KrylovOptions), c_void_p, c_void_p, c_void_p, POINTER(KrylovResult)),
+        ),
         "sptrsv_last_error": (c_char_p, ()),
         "sptrsv_last_error_row": (c_int64, ()),
         "sptrsv_policy_names": (c_char_p, ()),

@@ -247,15 +247,7 @@ class System:
 
     def _convert(self, array: Any, name: str) -> Array:
         """Return the array with the type of the matrix."""
-        found = describe(array)
-        if found.on_device != self._on_device:
-            where = "device" if self._on_device else "host"
-            raise ValueError(f"{name} must be in {where} memory, where the matrix is")
-        if found.dtype != self.dtype:
-            if not np.can_cast(found.dtype, self.dtype, "safe"):
-                raise TypeError(f"{name} is of {found.dtype}, which {self.dtype} cannot hold")
-            found = of_type(found, self.dtype)
-        return found
+        return as_matrix_has_it(array, name, self.dtype, self._on_device)
 
     def _values(self, data: Any, name: str, order: Order | None) -> Array:
         """Return the values of a matrix as a contiguous array, in the order of the matrix that was analysed."""
@@ -291,6 +283,18 @@ class System:
         if overlap_in_part(right, solution):
             right = describe(copied(right.owner))
         return right, solution, result
+
+
+def as_matrix_has_it(array: Any, name: str, dtype: np.dtype, on_device: bool) -> Array:
+    """Return the array with the type of a matrix, in whose memory it must be."""
+    found = describe(array)
+    if found.on_device != on_device:
+        raise ValueError(f"{name} must be in {'device' if on_device else 'host'} memory, where the matrix is")
+    if found.dtype != dtype:
+        if not np.can_cast(found.dtype, dtype, "safe"):
+            raise TypeError(f"{name} is of {found.dtype}, which {dtype} cannot hold")
+        found = of_type(found, dtype)
+    return found
 
 
 def _analyzed(kind: type[System], arguments: tuple[Any, ...], options: dict[str, Any]) -> System:

@@ -90,6 +90,24 @@ module sptrsv
     enumerator :: sptrsv_incomplete_cholesky
   end enum
 
+  !> A Krylov method, as the functions of sptrsv::krylov.
+  enum, bind(c)  ! sptrsv_krylov_method
+    enumerator :: sptrsv_krylov_cg
+    enumerator :: sptrsv_krylov_bicgstab
+    enumerator :: sptrsv_krylov_gmres
+  end enum
+
+  !> Why a Krylov method has ended, as sptrsv::krylov::reason.
+  enum, bind(c)  ! sptrsv_krylov_reason
+    enumerator :: sptrsv_krylov_converged
+    enumerator :: sptrsv_krylov_iteration_limit
+    enumerator :: sptrsv_krylov_stagnation
+    enumerator :: sptrsv_krylov_breakdown
+    enumerator :: sptrsv_krylov_not_finite
+    enumerator :: sptrsv_krylov_not_symmetric
+    enumerator :: sptrsv_krylov_not_positive_definite
+  end enum
+
   !> A matrix by pointers to its arrays, in host or device memory; nothing is copied or owned.
   type, bind(c) :: sptrsv_matrix
     integer(c_int) :: storage = 0        !< by rows or by columns
@@ -199,6 +217,31 @@ module sptrsv
     integer(c_int64_t) :: column_stride = 0  !< distance in elements from vector to vector
     integer(c_int64_t) :: system_stride = 0  !< distance in elements from system to system
   end type sptrsv_batch_vectors
+
+  !> Options of a Krylov method, as sptrsv::krylov::options, and its preconditioner M, whose values have the
+  !! type of those of A: factors, or one triangle; M = I if both are null.
+  type, bind(c) :: sptrsv_krylov_options
+    integer(c_size_t) :: size = 0                        !< sizeof(sptrsv_krylov_options)
+    integer(c_int) :: method = 0                         !< the method
+    real(c_double) :: relative_tolerance = 0.0_c_double  !< largest norm of b - A x that is wanted, relative to that
+                                                         !! of b
+    real(c_double) :: absolute_tolerance = 0.0_c_double  !< a norm of b - A x that is small enough, too
+    integer(c_int) :: max_iterations = 0                 !< iterations at most
+    integer(c_int) :: restart = 0                        !< iterations of a cycle of GMRES, at least 1
+    integer(c_int) :: check_symmetry = 0                 !< whether conjugate gradients test first whether A is
+                                                         !! Hermitian
+    type(c_ptr) :: factors = c_null_ptr                  !< M, which is applied on its own workspace; or null
+    type(c_ptr) :: solver = c_null_ptr                   !< M, which is solved on its own workspace; or null
+  end type sptrsv_krylov_options
+
+  !> What a Krylov method has reached. The caller sets `size`, the function writes the rest.
+  type, bind(c) :: sptrsv_krylov_result
+    integer(c_size_t) :: size = 0              !< sizeof(sptrsv_krylov_result)
+    integer(c_int) :: reason = 0               !< what ended the method
+    integer(c_int) :: iterations = 0           !< completed ones: what ended the method otherwise happened in the
+                                               !! next one
+    real(c_double) :: residual = 0.0_c_double  !< norm of b - A x, relative to that of b; 0 if b is 0
+  end type sptrsv_krylov_result
 
   interface
     !> Returns the version of the library as one number, as SPTRSV_VERSION.
@@ -525,6 +568,22 @@ module sptrsv
       type(sptrsv_info), intent(inout) :: info
       integer(c_int) :: code
     end function sptrsv_get_batch_info
+
+    !> Solves A x = b by a Krylov method, on the device if A is in device memory and otherwise on the host,
+    !! and writes what it has reached to `result`. No convergence is no error. `matrix`: A, by rows.
+    !! `options` null: those of sptrsv_default_krylov_options. `b` and `x` have one element for each row, in
+    !! the memory of A; x is the initial guess and the solution, and must not overlap b. Synchronises the
+    !! stream.
+    function sptrsv_solve_krylov(matrix, options, b, x, stream, result) bind(c) result(code)
+      import :: c_int, c_ptr, sptrsv_krylov_result, sptrsv_matrix
+      type(sptrsv_matrix), intent(in) :: matrix
+      type(c_ptr), value :: options
+      type(c_ptr), value :: b
+      type(c_ptr), value :: x
+      type(c_ptr), value :: stream
+      type(sptrsv_krylov_result), intent(inout) :: result
+      integer(c_int) :: code
+    end function sptrsv_solve_krylov
   end interface
 
 contains
@@ -558,6 +617,22 @@ contains
     options%size = sptrsv_size_of(c_text("sptrsv_batch_options"))
     options%systems = systems
   end function sptrsv_batch_of
+
+  !> Returns the options of conjugate gradients without a preconditioner, to a residual of 1e-8.
+  function sptrsv_default_krylov_options() result(options)
+    type(sptrsv_krylov_options) :: options
+    options%size = sptrsv_size_of(c_text("sptrsv_krylov_options"))
+    options%relative_tolerance = 1e-8_c_double
+    options%max_iterations = 10000
+    options%restart = 30
+    options%check_symmetry = 1
+  end function sptrsv_default_krylov_options
+
+  !> Returns a result to be written by sptrsv_solve_krylov.
+  function sptrsv_empty_krylov_result() result(empty)
+    type(sptrsv_krylov_result) :: empty
+    empty%size = sptrsv_size_of(c_text("sptrsv_krylov_result"))
+  end function sptrsv_empty_krylov_result
 
   !> Returns a description to be written by sptrsv_get_info and its siblings.
   function sptrsv_empty_info() result(info)

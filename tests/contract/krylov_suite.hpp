@@ -288,6 +288,32 @@ TYPED_TEST_P(krylov_suite, start_from_what_is_known) {
   }
 }
 
+/// The norm of b is 3 times the square root of the number of rows.
+TYPED_TEST_P(krylov_suite, end_at_an_absolute_tolerance) {
+  using suite = krylov_suite<TypeParam>;
+  const auto a = suite::grid_system(7, 5, 0);
+  const std::vector<typename suite::value_type> b(detail::at(a.rows),
+                                                  make_value<typename suite::value_type>(3));
+  const double norm = 3 * std::sqrt(static_cast<double>(a.rows));
+  for (const krylov_method which : krylov_methods) {
+    krylov::options relative = suite::at_most(100);
+    relative.tolerance = 1e-2;
+    const krylov::result expected = this->solve(which, a, b, relative);
+    for (const double smaller : {0.0, 1e-4}) {  // the larger of both counts
+      krylov::options o = suite::at_most(100);
+      o.tolerance = smaller;
+      o.absolute_tolerance = 1e-2 * norm;
+      krylov::result made = this->solve(which, a, b, o);
+      EXPECT_TRUE(made.converged()) << krylov::name_of(made.why);
+      EXPECT_EQ(made.iterations, expected.iterations);
+      EXPECT_LE(made.residual, 1.0001e-2);
+      o.absolute_tolerance = 1.01 * norm;
+      made = this->solve(which, a, b, o);
+      EXPECT_TRUE(made.converged() && made.iterations == 0) << made.iterations;
+    }
+  }
+}
+
 TYPED_TEST_P(krylov_suite, name_the_reason) {
   using suite = krylov_suite<TypeParam>;
   using krylov::reason;
@@ -405,8 +431,9 @@ TYPED_TEST_P(krylov_suite, refuse_bad_input) {
   EXPECT_EQ(code_of(product, b, span<value>(nullptr, 6), scratch), errc::invalid_argument);
   EXPECT_EQ(code_of(product, span<const value>(nullptr, 6), x, scratch), errc::invalid_argument);
   EXPECT_EQ(code_of(product, x, x, scratch), errc::invalid_argument);
-  for (int k = 0; k < 5; ++k) {
+  for (int k = 0; k < 7; ++k) {
     krylov::options o;
+    o.absolute_tolerance = k == 5 ? -1 : k == 6 ? std::nan("") : 0;
     o.tolerance = k == 0 ? -1 : k == 1 ? std::nan("") : o.tolerance;
     o.max_iterations = k == 2 ? -1 : o.max_iterations;
     o.restart = k == 3 ? 0 : o.restart;
@@ -480,6 +507,7 @@ TYPED_TEST_P(krylov_suite, repeat_in_every_bit) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(krylov_suite, solve_systems, are_near_direct_solutions, start_from_what_is_known,
-                            name_the_reason, use_any_operators, refuse_bad_input, repeat_in_every_bit);
+                            end_at_an_absolute_tolerance, name_the_reason, use_any_operators,
+                            refuse_bad_input, repeat_in_every_bit);
 
 }  // namespace sptrsv::testing

@@ -141,5 +141,48 @@ TEST_F(PendingErrorsInC, StayInCallsOfIncompleteFactorisationsAndBatches) {
   keeps_pending_error("destroy_batch", [&] { sptrsv_destroy_batch(batch); });
 }
 
+TEST_F(PendingErrorsInC, StayInCallsOfKrylovMethods) {
+  const std::vector<double> zeros(size, 0);
+  sptrsv_incomplete* incomplete = nullptr;
+  sptrsv_matrix both{};
+  sptrsv_factors* factors = nullptr;
+  ASSERT_EQ(sptrsv_analyze_incomplete(&matrix, nullptr, nullptr, &incomplete), SPTRSV_SUCCESS);
+  ASSERT_EQ(sptrsv_get_incomplete_factors(incomplete, &matrix, &both), SPTRSV_SUCCESS);
+  ASSERT_EQ(sptrsv_analyze_factors(&both, nullptr, nullptr, nullptr, &factors), SPTRSV_SUCCESS);
+  sptrsv_krylov_options options = sptrsv_default_krylov_options();
+  for (const auto method : {SPTRSV_KRYLOV_CG, SPTRSV_KRYLOV_BICGSTAB, SPTRSV_KRYLOV_GMRES}) {
+    int iterations[2] = {};
+    for (const bool is_factored : {false, true}) {
+      const std::string name = "method " + std::to_string(method) + (is_factored ? " with factors" : "");
+      options.method = method;
+      options.factors = is_factored ? factors : nullptr;
+      sptrsv_krylov_result result{sizeof(result), SPTRSV_KRYLOV_BREAKDOWN, -1, -1};
+      x = to_device(zeros);
+      keeps(name,
+            [&] { return sptrsv_solve_krylov(&matrix, &options, b.data(), x.data(), nullptr, &result); });
+      // The matrix has more entries below the diagonal than above.
+      EXPECT_EQ(result.reason,
+                method == SPTRSV_KRYLOV_CG ? SPTRSV_KRYLOV_NOT_SYMMETRIC : SPTRSV_KRYLOV_CONVERGED)
+          << name;
+      iterations[is_factored ? 1 : 0] = result.iterations;
+    }
+    EXPECT_TRUE(method == SPTRSV_KRYLOV_CG || iterations[1] < iterations[0]) << iterations[1];
+  }
+  keeps_pending_error("refused method", [&] {
+    std::vector<double> host(size);
+    sptrsv_krylov_result result{sizeof(result), SPTRSV_KRYLOV_BREAKDOWN, -1, -1};
+    EXPECT_EQ(sptrsv_solve_krylov(&matrix, &options, host.data(), x.data(), nullptr, &result),
+              SPTRSV_WRONG_MEMORY_SPACE);
+    sptrsv_matrix wrong = matrix;
+    wrong.columns = wrong.rows = size - 1;  // with the indices of more columns
+    wrong.entries -= 2;
+    EXPECT_EQ(sptrsv_solve_krylov(&wrong, &options, b.data(), x.data(), nullptr, &result),
+              SPTRSV_INDEX_OUT_OF_RANGE);
+    EXPECT_EQ(sptrsv_last_error_row(), size - 2);
+  });
+  sptrsv_destroy_factors(factors);
+  sptrsv_destroy_incomplete(incomplete);
+}
+
 }  // namespace
 }  // namespace sptrsv::testing

@@ -32,6 +32,11 @@ def triangle(size=300, dtype=np.float64):
     return sp.csr_matrix((full + np.diag(1 + RANDOM.uniform(0, 1, size))).astype(dtype))
 
 
+def poisson(size, dtype=np.float64):
+    line = sp.diags([-1, 2, -1], [-1, 0, 1], (size, size))
+    return sp.csr_matrix(sp.kron(sp.eye(size), line) + sp.kron(line, sp.eye(size))).astype(dtype)
+
+
 @unittest.skipUnless(HAS_CUPY, "needs CuPy and a GPU")
 class CuPy(unittest.TestCase):
     def test_solves_as_cupy_does(self):
@@ -175,6 +180,57 @@ class CuPy(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "device memory"):
             f.solve(np.ones(300))
 
+    def test_krylov_methods_solve_as_on_the_host(self):
+        for dtype in (np.float32, np.float64, np.complex64, np.complex128):
+            a = poisson(30, dtype)
+            there = cupy_sparse.csr_matrix(a)
+            b = RANDOM.uniform(-1, 1, 900).astype(dtype)
+            on_device = cupy.asarray(b)
+            rtol = 1e-4 if dtype in (np.float32, np.complex64) else 1e-9
+            for name in ("cg", "bicgstab", "gmres"):
+                for make in (lambda m: None, sptrsv.ic, lambda m: sptrsv.ilu(m, 1)):
+                    method = getattr(sptrsv, name)
+                    x, info = method(there, on_device, rtol=rtol, M=make(there))
+                    _, expected = method(a, b, rtol=rtol, M=make(a))
+                    with self.subTest(name, dtype=dtype):
+                        self.assertIsInstance(x, cupy.ndarray)
+                        self.assertTrue(info.converged, info)
+                        self.assertLessEqual(abs(info.iterations - expected.iterations), 2 + info.iterations // 4)
+                        left = np.linalg.norm(b - a @ cupy.asnumpy(x)) / np.linalg.norm(b)
+                        self.assertLessEqual(left, 1.05 * rtol)
+
+    def test_krylov_methods_use_the_current_stream_and_keep_x0(self):
+        a = poisson(30)
+        b = RANDOM.uniform(-1, 1, 900)
+        stream = cupy.cuda.Stream(non_blocking=True)
+        with stream:
+            there = cupy_sparse.csr_matrix(a)
+            guess = cupy.asarray(b) * 2
+            x, info = sptrsv.cg(there, cupy.asarray(b) * 2, x0=guess, M=sptrsv.ic(there), rtol=1e-10)
+            self.assertTrue(info.converged)
+            np.testing.assert_allclose(cupy.asnumpy(guess), 2 * b)
+            np.testing.assert_allclose(a @ cupy.asnumpy(x), 2 * b, rtol=1e-8, atol=1e-8)
+            self.assertEqual(sptrsv.cg(there, cupy.asarray(b) * 2, x0=x, rtol=1e-9)[1].iterations, 0)
+
+    def test_krylov_methods_refuse_what_is_elsewhere(self):
+        a = poisson(5)
+        there = cupy_sparse.csr_matrix(a)
+        b = cupy.ones(25)
+        with self.assertRaisesRegex(ValueError, "different memories"):
+            sptrsv.cg(there, b, M=sptrsv.ic(a))
+        with self.assertRaisesRegex(ValueError, "b must be in device memory"):
+            sptrsv.cg(there, np.ones(25))
+        with self.assertRaisesRegex(ValueError, "x0 must be in device memory"):
+            sptrsv.cg(there, b, np.ones(25))
+        with self.assertRaisesRegex(sptrsv.InputError, "16 rows, the matrix 25"):
+            sptrsv.cg(there, b, M=sptrsv.ic(cupy_sparse.csr_matrix(poisson(4))))
+        there.indices[3] = 25
+        with self.assertRaises(sptrsv.InputError) as raised:
+            sptrsv.cg(there, b)
+        self.assertEqual((raised.exception.code, raised.exception.row), ("index_out_of_range", 1))
+        b[7] = np.nan
+        self.assertEqual(sptrsv.gmres(cupy_sparse.csr_matrix(a), b)[1].reason, "not_finite")
+
 
 @unittest.skipUnless(HAS_TORCH, "needs PyTorch and a GPU")
 class PyTorch(unittest.TestCase):
@@ -207,6 +263,16 @@ class PyTorch(unittest.TestCase):
             f = sptrsv.analyze(torch.tensor(a.toarray(), device=where).to_sparse_csr())
             x = f.solve(b.to(where).conj())
             np.testing.assert_allclose(x.resolve_conj().cpu().numpy(), expected, rtol=1e-10, atol=1e-12)
+
+    def test_krylov_methods(self):
+        a = poisson(20)
+        b = RANDOM.uniform(-1, 1, 400)
+        for where in ("cpu", "cuda"):
+            there = torch.tensor(a.toarray(), device=where).to_sparse_csr()
+            guess = torch.ones(400, device=where, dtype=torch.float64)
+            x, info = sptrsv.cg(there, torch.tensor(b, device=where), guess, M=sptrsv.ic(there), rtol=1e-10)
+            self.assertTrue(info.converged and x.device.type == where and bool((guess == 1).all()))
+            np.testing.assert_allclose(a @ x.cpu().numpy(), b, rtol=1e-8, atol=1e-8)
 
     def test_gradients_of_values_and_right_hand_sides(self):
         from sptrsv.torch import TriangularSolve

@@ -32,6 +32,7 @@ TYPES = {
     "void*": ctypes.c_void_p,
     "const char*": ctypes.c_char_p,
 }
+HANDLES = {"sptrsv_solver", "sptrsv_factors"}  # members of structures point to them
 
 
 def in_header():
@@ -64,6 +65,8 @@ class Interface(unittest.TestCase):
         """Return what ctypes has for a type of the header."""
         if name in self.enums:
             return ctypes.c_int
+        if name.rstrip("*") in HANDLES and name.endswith("*"):
+            return ctypes.c_void_p
         return TYPES[name] if name in TYPES else _library.STRUCTURES[name]
 
     def test_structures_have_the_same_members(self):
@@ -82,6 +85,8 @@ class Interface(unittest.TestCase):
             "sptrsv_part": (("lower", "upper"), "SPTRSV_"),
             "sptrsv_diagonal": (("non_unit", "unit"), "SPTRSV_"),
             "sptrsv_incomplete_method": (("lu", "cholesky"), "SPTRSV_INCOMPLETE_"),
+            "sptrsv_krylov_method": (_library.KRYLOV_METHODS, "SPTRSV_KRYLOV_"),
+            "sptrsv_krylov_reason": (_library.KRYLOV_REASONS, "SPTRSV_KRYLOV_"),
         }
         for name, (words, prefix) in lists.items():
             with self.subTest(name):
@@ -154,7 +159,10 @@ class Interface(unittest.TestCase):
         a = sp.csr_matrix(np.eye(3))
         on_device = mock.Mock(format="csr", shape=a.shape)
         on_device.indptr, on_device.indices, on_device.data = map(OnDevice, (a.indptr, a.indices, a.data))
-        calls = (sptrsv.analyze, sptrsv.factors, sptrsv.ilu, sptrsv.ic, lambda m: sptrsv.analyze_batch(m, m.data))
+        calls = (
+            *(sptrsv.analyze, sptrsv.factors, sptrsv.ilu, sptrsv.ic, lambda m: sptrsv.analyze_batch(m, m.data)),
+            lambda m: sptrsv.cg(m, np.ones(3)),
+        )
         for number, call in enumerate(calls):
             with (
                 self.subTest(number),
@@ -247,6 +255,8 @@ f.solve(np.ones(2)), f.solve([1.0, 2.0]), f @ np.ones((2, 1)), f.update_values([
 sptrsv.factors(Matrix(), kind="ldl", transposed="H", row_order=np.arange(2))
 sptrsv.analyze_batch(Matrix(), np.ones((1, 2)), lanes=4)
 sptrsv.spsolve_triangular([[1.0]], [1.0])
+x, info = sptrsv.cg(Matrix(), np.ones(2), M=f)
+if info.reason == "breakdown" or info > 0: print(info.residual)
 if f.status().kind == "zero_pivot": print(f.info.policy)
 sptrsv.analyze(Matrix(), transpose="C")  # wrong
 sptrsv.analyze(np.eye(2))  # wrong
@@ -254,6 +264,8 @@ sptrsv.factors(Matrix(), kind="qr")  # wrong
 sptrsv.ilu(Matrix(), transposed=True)  # wrong
 sptrsv.analyze_batch(Matrix(), np.ones((1, 2)), lanes=5)  # wrong
 f.solve(None)  # wrong
+sptrsv.gmres(Matrix(), np.ones(2), M=np.eye(2))  # wrong
+if info.reason == "broke": print()  # wrong
 if f.status().kind == "zero": print()  # wrong
 """
 

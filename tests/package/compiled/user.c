@@ -268,6 +268,207 @@ static void solves_batches(void) {
   sptrsv_destroy_batch(NULL);
 }
 
+/* The tridiagonal matrix (-1 2 -1) of `rows` rows, in arrays of the caller of 3 * rows elements. */
+static sptrsv_matrix line_of(int32_t rows, int32_t* offsets, int32_t* indices, double* entries) {
+  sptrsv_matrix a = {SPTRSV_CSR, SPTRSV_DOUBLE, SPTRSV_INT32, 0, 0, 0, NULL, NULL, NULL};
+  int32_t i;
+  int32_t j;
+  offsets[0] = 0;
+  for (i = 0; i < rows; ++i) {
+    for (j = i - 1; j <= i + 1; ++j) {
+      if (j >= 0 && j < rows) {
+        indices[a.entries] = j;
+        entries[a.entries++] = i == j ? 2 : -1;
+      }
+    }
+    offsets[i + 1] = (int32_t)a.entries;
+  }
+  a.rows = a.columns = rows;
+  a.offsets = offsets;
+  a.indices = indices;
+  a.values = entries;
+  return a;
+}
+
+/* Returns whether x is the vector of `of` everywhere, to 1e-6. */
+static int is_all(const double* x, int32_t rows, double of) {
+  int32_t i;
+  for (i = 0; i < rows; ++i) {
+    if (!(x[i] > of - 1e-6 && x[i] < of + 1e-6)) {
+      return 0;
+    }
+  }
+  return 1;
+}
+
+#define KRYLOV_ROWS 50
+static void solves_by_krylov_methods(void) {
+  int32_t offsets[KRYLOV_ROWS + 1], indices[3 * KRYLOV_ROWS];
+  double entries[3 * KRYLOV_ROWS], b[KRYLOV_ROWS] = {1}, x[KRYLOV_ROWS];
+  const sptrsv_matrix a = line_of(KRYLOV_ROWS, offsets, indices, entries);
+  sptrsv_krylov_options options = sptrsv_default_krylov_options();
+  sptrsv_krylov_result result = {sizeof result, SPTRSV_KRYLOV_BREAKDOWN, -1, -1};
+  sptrsv_incomplete* incomplete;
+  sptrsv_matrix both;
+  sptrsv_factors* factors;
+  sptrsv_solver* solver;
+  int method;
+  int with;
+  b[KRYLOV_ROWS - 1] = 1; /* x is 1 */
+  CHECK(sptrsv_analyze_incomplete(&a, NULL, NULL, &incomplete) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_get_incomplete_factors(incomplete, &a, &both) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_analyze_factors(&both, NULL, NULL, NULL, &factors) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_analyze(&a, NULL, NULL, &solver) == SPTRSV_SUCCESS);
+
+  memset(x, 0, sizeof x);
+  CHECK(sptrsv_solve_krylov(&a, NULL, b, x, NULL, &result) == SPTRSV_SUCCESS);
+  CHECK(result.reason == SPTRSV_KRYLOV_CONVERGED && result.iterations == KRYLOV_ROWS / 2);
+  CHECK(result.residual <= 1e-8 && is_all(x, KRYLOV_ROWS, 1));
+  CHECK(sptrsv_solve_krylov(&a, NULL, b, x, NULL, &result) == SPTRSV_SUCCESS && result.iterations == 0);
+
+  options.restart = KRYLOV_ROWS;
+  for (method = SPTRSV_KRYLOV_CG; method <= SPTRSV_KRYLOV_GMRES; ++method) {
+    for (with = 0; with < 3; ++with) {
+      options.method = (sptrsv_krylov_method)method;
+      options.factors = with == 1 ? factors : NULL;
+      options.solver = with == 2 && method != SPTRSV_KRYLOV_CG ? solver : NULL; /* no symmetric M */
+      memset(x, 0, sizeof x);
+      CHECK(sptrsv_solve_krylov(&a, &options, b, x, NULL, &result) == SPTRSV_SUCCESS);
+      CHECK(result.reason == SPTRSV_KRYLOV_CONVERGED && is_all(x, KRYLOV_ROWS, 1));
+      CHECK(with != 1 || result.iterations == 1); /* the factors are complete */
+    }
+  }
+
+  /* Only conjugate gradients see that a matrix is not symmetric, and only GMRES has cycles, which are short.
+   */
+  entries[1] = -1.5;
+  options.factors = NULL;
+  options.solver = NULL;
+  options.restart = 1;
+  options.max_iterations = 200;
+  for (method = SPTRSV_KRYLOV_CG; method <= SPTRSV_KRYLOV_GMRES; ++method) {
+    static const sptrsv_krylov_reason expected[] = {SPTRSV_KRYLOV_NOT_SYMMETRIC, SPTRSV_KRYLOV_CONVERGED,
+                                                    SPTRSV_KRYLOV_ITERATION_LIMIT};
+    options.method = (sptrsv_krylov_method)method;
+    memset(x, 0, sizeof x);
+    CHECK(sptrsv_solve_krylov(&a, &options, b, x, NULL, &result) == SPTRSV_SUCCESS);
+    CHECK(result.reason == expected[method]);
+  }
+  entries[1] = -1;
+
+  /* The limit and the tolerances; a vector that is not finite. */
+  options = sptrsv_default_krylov_options();
+  options.max_iterations = 3;
+  memset(x, 0, sizeof x);
+  CHECK(sptrsv_solve_krylov(&a, &options, b, x, NULL, &result) == SPTRSV_SUCCESS);
+  CHECK(result.reason == SPTRSV_KRYLOV_ITERATION_LIMIT && result.iterations == 3 && result.residual > 1e-8);
+  options.relative_tolerance = 0;
+  options.absolute_tolerance = 2;
+  memset(x, 0, sizeof x);
+  CHECK(sptrsv_solve_krylov(&a, &options, b, x, NULL, &result) == SPTRSV_SUCCESS);
+  CHECK(result.reason == SPTRSV_KRYLOV_CONVERGED && result.iterations == 0 && result.residual == 1);
+  b[0] = b[0] / 0.0 * 0;
+  CHECK(sptrsv_solve_krylov(&a, NULL, b, x, NULL, &result) == SPTRSV_SUCCESS);
+  CHECK(result.reason == SPTRSV_KRYLOV_NOT_FINITE && result.iterations == 0);
+  sptrsv_destroy(solver);
+  sptrsv_destroy_factors(factors);
+  sptrsv_destroy_incomplete(incomplete);
+}
+
+/* 2 x = b and i x = b: the matrix is diagonal. */
+static void solves_by_krylov_methods_in_all_types(void) {
+  const float f32[] = {2, 2}, b_f32[] = {2, 4}, c64[] = {0, 1, 0, 1}, b_c64[] = {0, 1, 0, 2};
+  const double f64[] = {2, 2}, b_f64[] = {2, 4}, c128[] = {0, 1, 0, 1}, b_c128[] = {0, 1, 0, 2};
+  const void* const entries[] = {f32, f64, c64, c128};
+  const void* const right_sides[] = {b_f32, b_f64, b_c64, b_c128};
+  const int32_t offsets[] = {0, 1, 2}, indices[] = {0, 1};
+  const int64_t long_offsets[] = {0, 1, 2}, long_indices[] = {0, 1};
+  sptrsv_krylov_options options = sptrsv_default_krylov_options();
+  sptrsv_krylov_result result = {sizeof result, SPTRSV_KRYLOV_BREAKDOWN, -1, -1};
+  int type;
+  int index;
+  options.method = SPTRSV_KRYLOV_GMRES;
+  for (type = SPTRSV_FLOAT; type <= SPTRSV_COMPLEX_DOUBLE; ++type) {
+    for (index = SPTRSV_INT32; index <= SPTRSV_INT64; ++index) {
+      const sptrsv_matrix a = {SPTRSV_CSR,
+                               (sptrsv_value_type)type,
+                               (sptrsv_index_type)index,
+                               2,
+                               2,
+                               2,
+                               index == SPTRSV_INT32 ? (const void*)offsets : (const void*)long_offsets,
+                               index == SPTRSV_INT32 ? (const void*)indices : (const void*)long_indices,
+                               entries[type]};
+      const int step = type >= SPTRSV_COMPLEX_FLOAT ? 2 : 1; /* real numbers of one value */
+      double x[4] = {0, 0, 0, 0};
+      const float* const narrow = (const float*)(const void*)x;
+      const int is_narrow = type == SPTRSV_FLOAT || type == SPTRSV_COMPLEX_FLOAT;
+      CHECK(sptrsv_solve_krylov(&a, &options, right_sides[type], x, NULL, &result) == SPTRSV_SUCCESS);
+      CHECK(result.reason == SPTRSV_KRYLOV_CONVERGED && result.iterations == 1);
+      CHECK((is_narrow ? (double)narrow[0] : x[0]) > 0.999 && (is_narrow ? (double)narrow[0] : x[0]) < 1.001);
+      CHECK((is_narrow ? (double)narrow[step] : x[step]) > 1.999);
+    }
+  }
+}
+
+static void refuses_bad_input_of_krylov_methods(void) {
+  static const int32_t too_far[] = {0, 1, 0, 1, 2, 1, 3}, decreasing[] = {0, 4, 2, 7};
+  int32_t offsets[4], indices[9];
+  double entries[9], b[] = {1, 0, 1}, x[] = {0, 0, 0};
+  const sptrsv_matrix a = line_of(3, offsets, indices, entries);
+  sptrsv_matrix wrong = a;
+  sptrsv_matrix smaller;
+  int32_t other_offsets[3], other_indices[6];
+  double other_entries[6];
+  sptrsv_krylov_options options = sptrsv_default_krylov_options();
+  sptrsv_krylov_result result = {sizeof result, SPTRSV_KRYLOV_BREAKDOWN, -1, -1};
+  sptrsv_solver* solver;
+  sptrsv_factors* factors;
+  smaller = line_of(2, other_offsets, other_indices, other_entries);
+  CHECK(sptrsv_solve_krylov(NULL, NULL, b, x, NULL, &result) == SPTRSV_INVALID_ARGUMENT);
+  CHECK(sptrsv_solve_krylov(&a, NULL, b, x, NULL, NULL) == SPTRSV_INVALID_ARGUMENT);
+  CHECK(sptrsv_solve_krylov(&a, NULL, NULL, x, NULL, &result) == SPTRSV_INVALID_ARGUMENT);
+  CHECK(sptrsv_solve_krylov(&a, NULL, b, b, NULL, &result) == SPTRSV_INVALID_ARGUMENT);
+  wrong.columns = 4;
+  CHECK(sptrsv_solve_krylov(&wrong, NULL, b, x, NULL, &result) == SPTRSV_NOT_SQUARE);
+  wrong = a;
+  wrong.storage = SPTRSV_CSC;
+  CHECK(sptrsv_solve_krylov(&wrong, NULL, b, x, NULL, &result) == SPTRSV_UNSUPPORTED);
+  wrong = a;
+  wrong.indices = too_far;
+  CHECK(sptrsv_solve_krylov(&wrong, NULL, b, x, NULL, &result) == SPTRSV_INDEX_OUT_OF_RANGE);
+  CHECK(sptrsv_last_error_row() == 2);
+  wrong = a;
+  wrong.offsets = decreasing;
+  CHECK(sptrsv_solve_krylov(&wrong, NULL, b, x, NULL, &result) == SPTRSV_OFFSETS_NOT_MONOTONE);
+  CHECK(sptrsv_last_error_row() == 1);
+
+  options.method = (sptrsv_krylov_method)3;
+  CHECK(sptrsv_solve_krylov(&a, &options, b, x, NULL, &result) == SPTRSV_INVALID_ARGUMENT);
+  options = sptrsv_default_krylov_options();
+  options.absolute_tolerance = -1;
+  CHECK(sptrsv_solve_krylov(&a, &options, b, x, NULL, &result) == SPTRSV_INVALID_ARGUMENT);
+  options = sptrsv_default_krylov_options();
+  options.restart = 0;
+  CHECK(sptrsv_solve_krylov(&a, &options, b, x, NULL, &result) == SPTRSV_INVALID_ARGUMENT);
+
+  options = sptrsv_default_krylov_options();
+  CHECK(sptrsv_analyze(&smaller, NULL, NULL, &solver) == SPTRSV_SUCCESS);
+  options.solver = solver;
+  CHECK(sptrsv_solve_krylov(&a, &options, b, x, NULL, &result) == SPTRSV_SIZE_MISMATCH);
+  wrong = smaller;
+  wrong.value_type = SPTRSV_FLOAT;
+  CHECK(sptrsv_solve_krylov(&wrong, &options, b, x, NULL, &result) == SPTRSV_INVALID_ARGUMENT);
+  CHECK(strstr(sptrsv_last_error(), "another type of values") != NULL);
+  CHECK(sptrsv_analyze_factors(&smaller, NULL, NULL, NULL, &factors) == SPTRSV_SUCCESS);
+  options.factors = factors;
+  CHECK(sptrsv_solve_krylov(&smaller, &options, b, x, NULL, &result) == SPTRSV_INVALID_ARGUMENT);
+  CHECK(strstr(sptrsv_last_error(), "two preconditioners") != NULL);
+  CHECK(x[0] == 0 && x[1] == 0 && x[2] == 0 && result.iterations == -1);
+  sptrsv_destroy_factors(factors);
+  sptrsv_destroy(solver);
+}
+
 static void refuses_bad_input_with_a_text(void) {
   const int32_t no_diagonal[] = {0, 0, 0};
   sptrsv_matrix a = lower_of(SPTRSV_DOUBLE, SPTRSV_INT32, values);
@@ -298,6 +499,10 @@ static void checks_sizes_of_structures(void) {
   sptrsv_incomplete_options of_incomplete = {0, SPTRSV_INCOMPLETE_LU, 0, 0, 0, 0};
   sptrsv_batch_options systems = {0, 1, 0, 0};
   sptrsv_info info;
+  sptrsv_krylov_options of_method = sptrsv_default_krylov_options();
+  sptrsv_krylov_result reached;
+  const double b[] = {6, 7};
+  double x[] = {0, 0};
   const struct {
     const char* name;
     size_t* size;
@@ -313,7 +518,11 @@ static void checks_sizes_of_structures(void) {
       {"sptrsv_batch_options", &systems.size, offsetof(sptrsv_batch_options, lanes) + sizeof systems.lanes,
        sizeof systems},
       {"sptrsv_info", &info.size,
-       offsetof(sptrsv_info, analysis_peak_bytes) + sizeof info.analysis_peak_bytes, sizeof info}};
+       offsetof(sptrsv_info, analysis_peak_bytes) + sizeof info.analysis_peak_bytes, sizeof info},
+      {"sptrsv_krylov_options", &of_method.size,
+       offsetof(sptrsv_krylov_options, solver) + sizeof of_method.solver, sizeof of_method},
+      {"sptrsv_krylov_result", &reached.size,
+       offsetof(sptrsv_krylov_result, residual) + sizeof reached.residual, sizeof reached}};
   size_t s;
   size_t size;
   for (s = 0; s < sizeof structures / sizeof structures[0]; ++s) {
@@ -339,9 +548,16 @@ static void checks_sizes_of_structures(void) {
         case 3:
           CHECK(sptrsv_analyze_batch(&a, &systems, NULL, NULL, &batch) == expected);
           break;
-        default:
+        case 4:
           CHECK(sptrsv_analyze(&a, NULL, NULL, &solver) == SPTRSV_SUCCESS);
           CHECK(sptrsv_get_info(solver, &info) == expected);
+          break;
+        case 5:
+          reached.size = sizeof reached;
+          CHECK(sptrsv_solve_krylov(&a, &of_method, b, x, NULL, &reached) == expected);
+          break;
+        default:
+          CHECK(sptrsv_solve_krylov(&a, NULL, b, x, NULL, &reached) == expected);
       }
       if (!is_right) {
         CHECK(strstr(sptrsv_last_error(), structures[s].name) != NULL);
@@ -365,6 +581,9 @@ int main(void) {
   applies_factors_of_two_matrices_with_orders();
   factorises_incompletely();
   solves_batches();
+  solves_by_krylov_methods();
+  solves_by_krylov_methods_in_all_types();
+  refuses_bad_input_of_krylov_methods();
   refuses_bad_input_with_a_text();
   checks_sizes_of_structures();
   sptrsv_destroy(NULL);

@@ -1,4 +1,5 @@
-!> The C interface from Fortran: all value types, factors, incomplete factors, batches, sizes and errors.
+!> The C interface from Fortran: all value types, factors, incomplete factors, batches, Krylov methods, sizes
+!> and errors.
 program user
   use, intrinsic :: iso_c_binding, only: c_sizeof
   use sptrsv
@@ -11,6 +12,7 @@ program user
   call applies_factors()
   call factorises_incompletely()
   call solves_batches()
+  call solves_by_krylov_methods()
   call refuses_bad_input_with_a_text()
   if (failures > 0) error stop 1
   print '(a)', 'right'
@@ -35,6 +37,8 @@ contains
     type(sptrsv_incomplete_options) :: of_incomplete
     type(sptrsv_batch_options) :: of_batch
     type(sptrsv_batch_vectors) :: of_systems
+    type(sptrsv_krylov_options) :: of_method
+    type(sptrsv_krylov_result) :: reached
     call check(sptrsv_size_of(c_text('sptrsv_matrix')) == c_sizeof(matrix), 'sptrsv_matrix')
     call check(sptrsv_size_of(c_text('sptrsv_options')) == c_sizeof(options), 'sptrsv_options')
     call check(sptrsv_size_of(c_text('sptrsv_vectors')) == c_sizeof(vectors), 'sptrsv_vectors')
@@ -44,6 +48,8 @@ contains
     call check(sptrsv_size_of(c_text('sptrsv_incomplete_options')) == c_sizeof(of_incomplete), 'incomplete_options')
     call check(sptrsv_size_of(c_text('sptrsv_batch_options')) == c_sizeof(of_batch), 'sptrsv_batch_options')
     call check(sptrsv_size_of(c_text('sptrsv_batch_vectors')) == c_sizeof(of_systems), 'sptrsv_batch_vectors')
+    call check(sptrsv_size_of(c_text('sptrsv_krylov_options')) == c_sizeof(of_method), 'sptrsv_krylov_options')
+    call check(sptrsv_size_of(c_text('sptrsv_krylov_result')) == c_sizeof(reached), 'sptrsv_krylov_result')
   end subroutine structures_have_the_sizes_of_the_library
 
   !> Returns the matrix (2 0; 1 4) with `values`.
@@ -201,6 +207,44 @@ contains
     call check(sptrsv_get_batch_status(batch, c_null_ptr, status, system, row) == 0 .and. status == sptrsv_ok, 'status')
     call sptrsv_destroy_batch(batch)
   end subroutine solves_batches
+
+  !> (4 2; 2 5) (1; 1) = (6; 7), with and without the Cholesky factor (2 0; 1 2).
+  subroutine solves_by_krylov_methods()
+    real(c_double), target :: values(4) = [4, 2, 2, 5], b(2) = [6, 7], x(2)
+    type(sptrsv_incomplete_options), target :: cholesky
+    type(sptrsv_factors_options), target :: of_factors
+    type(sptrsv_krylov_options), target :: options
+    type(sptrsv_krylov_result) :: result
+    type(sptrsv_matrix) :: a, both
+    type(c_ptr) :: incomplete, factors
+    integer :: method
+    a = full(c_loc(values))
+    cholesky = sptrsv_ilu_options()
+    cholesky%method = sptrsv_incomplete_cholesky
+    of_factors = sptrsv_lu_options()
+    of_factors%first%diagonal = sptrsv_non_unit
+    of_factors%second = sptrsv_factor(sptrsv_lower, sptrsv_non_unit, sptrsv_conj_transpose)
+    call check(sptrsv_analyze_incomplete(a, c_loc(cholesky), c_null_ptr, incomplete) == 0, 'analyze_incomplete')
+    call check(sptrsv_get_incomplete_factors(incomplete, a, both) == 0, 'get_incomplete_factors')
+    call check(sptrsv_analyze_factors(both, c_null_ptr, c_loc(of_factors), c_null_ptr, factors) == 0, 'analyze_factors')
+    options = sptrsv_default_krylov_options()
+    do method = sptrsv_krylov_cg, sptrsv_krylov_gmres
+      options%method = method
+      options%factors = c_null_ptr
+      x = 0
+      result = sptrsv_empty_krylov_result()
+      call check(sptrsv_solve_krylov(a, c_loc(options), c_loc(b), c_loc(x), c_null_ptr, result) == 0, 'solve_krylov')
+      call check(result%reason == sptrsv_krylov_converged .and. result%iterations == 2, 'two iterations')
+      call check(all(abs(x - 1) < 1e-7), 'solution')
+      options%factors = factors
+      x = 0
+      call check(sptrsv_solve_krylov(a, c_loc(options), c_loc(b), c_loc(x), c_null_ptr, result) == 0, 'solve_krylov')
+      call check(result%reason == sptrsv_krylov_converged .and. result%iterations == 1, 'one iteration')
+      call check(all(abs(x - 1) < 1e-7), 'solution with factors')
+    end do
+    call sptrsv_destroy_factors(factors)
+    call sptrsv_destroy_incomplete(incomplete)
+  end subroutine solves_by_krylov_methods
 
   subroutine refuses_bad_input_with_a_text()
     real(c_double), target :: values(3) = [2, 1, 4]

@@ -3,6 +3,7 @@
 // methods with short recurrences.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -96,7 +97,8 @@ struct method {
     start_cycle();
     state.max_iterations = wanted.max_iterations;
     state.b_norm = std::sqrt(real_part(inner_product(b, b)));
-    state.limit = 0.999 * wanted.tolerance * state.b_norm;  // the true residual differs by rounding errors
+    // The true residual differs by rounding errors.
+    state.limit = 0.999 * std::max(wanted.tolerance * state.b_norm, wanted.absolute_tolerance);
   }
 
   [[nodiscard]] scalar* vector(std::int64_t k) const { return as_scalar(memory.vectors.data()) + k * rows; }
@@ -208,7 +210,7 @@ sptrsv::krylov::result run(Method& of, bool tests_symmetry) {
       made.history.push_back(made.residual);
     }
     const bool claims_convergence = last == code_of(reason::converged);
-    if (made.residual <= of.wanted.tolerance) {
+    if (made.residual <= of.wanted.tolerance || of.state.norm <= of.wanted.absolute_tolerance) {
       break;
     }
     if (last > 0 && !claims_convergence) {
