@@ -24,7 +24,7 @@ namespace sptrsv_common {
 /// Exit status of a program that needs a GPU and finds none. CTest reports such a run as skipped.
 inline constexpr int exit_no_gpu = 77;
 
-/// Returns the version of the library, for example "0.1.0".
+/// Returns the version of the library, for example "1.2.3".
 inline std::string version_text() {
   return std::to_string(sptrsv::version_major) + "." + std::to_string(sptrsv::version_minor) + "." +
          std::to_string(sptrsv::version_patch);

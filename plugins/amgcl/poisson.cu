@@ -1,0 +1,2 @@
+// The program of poisson.cpp as nvcc compiles it.
+#include "poisson.cpp"
