@@ -2,7 +2,9 @@
 
 import copy
 import inspect
+import os
 import pickle
+import signal
 import threading
 import unittest
 from unittest import mock
@@ -161,6 +163,17 @@ class Solves(unittest.TestCase):
             owner._lock = mock.MagicMock(wraps=owner._lock)
             sptrsv.bicgstab(a, rights[0], M=given)
             owner._lock.__enter__.assert_called_once()
+
+    @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
+    def test_a_child_solves_large_systems_after_its_parent(self):
+        a = poisson(150)  # so many rows that several threads share the work
+        b = np.ones(a.shape[0])
+        expected, _ = sptrsv.cg(a, b, maxiter=5)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)  # ends a child that waits for ever
+            os._exit(0 if np.array_equal(sptrsv.cg(a, b, maxiter=5)[0], expected) else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
 
 
 class Ends(unittest.TestCase):

@@ -4,6 +4,10 @@
 #include "sptrsv/policy/sync_free_thread.hpp"
 #include "support/emulator_target.hpp"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 namespace sptrsv::testing {
 
 template <class Value>
@@ -79,6 +83,35 @@ TEST(Krylov, AreTheSameInHostileSchedules) {
     }
   }
 }
+
+#ifdef _OPENMP
+/// A system of so many rows that the threads of the host share the work.
+TEST(Krylov, AreTheSameOnAnyNumberOfThreads) {
+  const auto a = suite::grid_system(170, 130, 0);
+  const auto b = suite::numbers(a.rows, 3);
+  const krylov::csr_operator product(a, host_stream{});
+  krylov::options o;
+  o.max_iterations = 4;
+  const int before = omp_get_max_threads();
+  for (const krylov_method which : krylov_methods) {
+    std::vector<double> first;
+    for (const int threads : {1, 2, 5}) {
+      omp_set_num_threads(threads);
+      std::vector<double> x(b.size());
+      krylov::workspace<double, host_stream> scratch;
+      const krylov::no_preconditioner m;
+      const krylov::result made =
+          which == krylov_method::cg         ? krylov::conjugate_gradients(product, m, b, x, scratch, o)
+          : which == krylov_method::bicgstab ? krylov::bicgstab(product, m, b, x, scratch, o)
+                                             : krylov::gmres(product, m, b, x, scratch, o);
+      EXPECT_EQ(made.iterations, 4);
+      first = first.empty() ? x : first;
+      EXPECT_TRUE(same_bits(x, first)) << threads << " threads, method " << static_cast<int>(which);
+    }
+  }
+  omp_set_num_threads(before);
+}
+#endif
 
 TEST(Krylov, RefuseToBeCaptured) {
   emulator_target where;

@@ -6,10 +6,13 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 
+#include "sptrsv/detail/base/host_team.hpp"
 #include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/krylov_options.hpp"
@@ -238,20 +241,25 @@ struct serial_context : factors::host_context {
   static void end_loop(std::uint64_t) {}
 };
 
-/// Launches an agent on the device, or runs it on the host.
+/// Launches an agent on the device, or runs it on the host, where threads take a few blocks at a time.
 template <class Agent, class Executor>
 void launch(const Executor& on, std::int64_t blocks, const typename Agent::params& p) {
   if constexpr (factors::has_kernels<Executor>) {
     on.template launch<Agent>(static_cast<std::uint32_t>(blocks), p);
   } else {
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) if (p.rows > 20000)
-#endif
-    for (std::int64_t block = 0; block < blocks; ++block) {
-      serial_context ctx{{}, block, blocks};
+    constexpr std::int64_t taken = 8;
+    std::atomic<std::int64_t> next{0};
+    const auto work = [&](int) {
       typename Agent::shared_storage shared;
-      Agent::run(ctx, shared, p);
-    }
+      for (auto first = next.fetch_add(taken); first < blocks; first = next.fetch_add(taken)) {
+        for (std::int64_t block = first; block < std::min(first + taken, blocks); ++block) {
+          serial_context ctx{{}, block, blocks};
+          Agent::run(ctx, shared, p);
+        }
+      }
+    };
+    const std::function<void(int)> once_compiled = std::cref(work);  // does not allocate
+    host_team::instance().run(p.rows > 20000 ? host_team::allowed_threads() : 1, once_compiled);
   }
 }
 
