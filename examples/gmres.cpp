@@ -15,11 +15,7 @@ int main(int argc, char** argv) {
   std::int64_t peclet = 10;
   int restart = 30;
   method chosen = method::gmres;
-  add_krylov_options(arguments, options,
-                     {{"none", preconditioning::none},
-                      {"jacobi", preconditioning::jacobi},
-                      {"ssor", preconditioning::ssor},
-                      {"ilu0", preconditioning::ilu0}});
+  add_krylov_options(arguments, options, {{"ilu0", preconditioning::ilu0}});
   arguments.begin_group("Method");
   arguments.add_choice("-m,--method", chosen, {{"gmres", method::gmres}, {"bicgstab", method::bicgstab}},
                        "Method. Default: gmres.");

@@ -10,11 +10,7 @@ int main(int argc, char** argv) {
       "gradient method.");
   krylov_options options;
   options.m = preconditioning::ic0;
-  add_krylov_options(arguments, options,
-                     {{"none", preconditioning::none},
-                      {"jacobi", preconditioning::jacobi},
-                      {"ssor", preconditioning::ssor},
-                      {"ic0", preconditioning::ic0}});
+  add_krylov_options(arguments, options, {{"ic0", preconditioning::ic0}, {"ilu0", preconditioning::ilu0}});
   return arguments.run(argc, argv, [&] {
     return run_program(options, "conjugate gradients",
                        [](auto&&... of) { return sptrsv::krylov::conjugate_gradients(of...); });

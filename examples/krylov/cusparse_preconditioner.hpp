@@ -43,8 +43,7 @@ class dense_vector {
 class cusparse_preconditioner {
  public:
   /// Throws sptrsv::error if the factorisation breaks down, or for another preconditioner.
-  cusparse_preconditioner(const preconditioner_choice& choice, const sptrsv::csr_matrix<double>&,
-                          const on_gpu& on)
+  cusparse_preconditioner(const preconditioner_choice& choice, const on_gpu& on)
       : values_(on.a.values.size(), sptrsv::default_device_resource(), on.stream()),
         between_(static_cast<std::size_t>(on.a.rows), sptrsv::default_device_resource(), on.stream()) {
     check(cusparseCreate(&sparse_));

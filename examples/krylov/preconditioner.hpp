@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "alternatives.hpp"
 #include "places.hpp"
 #include "sptrsv/factors.hpp"
 #include "sptrsv/incomplete_cholesky.hpp"
@@ -16,14 +17,28 @@
 
 namespace sptrsv_examples {
 
-enum class preconditioning { none, jacobi, ssor, ilu0, ic0 };
+/// The preconditioners: those with triangular solves, and the alternatives to them.
+enum class preconditioning {
+  none,
+  ssor,
+  ilu0,
+  ic0,
+  jacobi,
+  spai0,
+  block_jacobi,
+  chebyshev,
+  ilu_sweeps,
+  isai
+};
 
-/// A preconditioner and its level of fill, which ilu0 and ic0 have: ILU(k) and IC(k).
+/// A preconditioner, its level of fill, which ilu0 and ic0 have (ILU(k) and IC(k)), and the steps of
+/// chebyshev and ilu_sweeps.
 struct preconditioner_choice {
   preconditioner_choice(preconditioning of, std::int64_t level = 0) : kind(of), fill_level(level) {}
 
   preconditioning kind;
   std::int64_t fill_level;
+  int steps = 3;
 };
 
 /// Returns the name for messages and tables.
@@ -32,14 +47,24 @@ inline std::string name_of(const preconditioner_choice& of) {
   switch (of.kind) {
     case preconditioning::none:
       return "no preconditioner";
-    case preconditioning::jacobi:
-      return "Jacobi";
     case preconditioning::ssor:
       return "SSOR";
     case preconditioning::ilu0:
       return "ILU" + level;
-    default:
+    case preconditioning::ic0:
       return "IC" + level;
+    case preconditioning::jacobi:
+      return "Jacobi";
+    case preconditioning::spai0:
+      return "SPAI(0)";
+    case preconditioning::block_jacobi:
+      return "block Jacobi";
+    case preconditioning::chebyshev:
+      return "Chebyshev(" + std::to_string(of.steps) + ")";
+    case preconditioning::ilu_sweeps:
+      return "ILU(0) by " + std::to_string(of.steps) + " Jacobi sweeps";
+    default:
+      return "ISAI";
   }
 }
 
@@ -47,19 +72,14 @@ inline std::string name_of(const preconditioner_choice& of) {
 template <class Place>
 class preconditioner {
   using policy = typename Place::policy;
-  using matrix = typename Place::matrix;
   using stream_type = typename Place::stream_type;
-  using vector = typename Place::vector;
 
  public:
-  /// `a`: the matrix in host memory, which jacobi reads. Throws sptrsv::error if a factorisation breaks down.
-  preconditioner(const preconditioner_choice& choice, const sptrsv::csr_matrix<double>& a, const Place& on) {
+  /// Throws sptrsv::error if a factorisation breaks down.
+  preconditioner(const preconditioner_choice& choice, const Place& on) {
     const auto fill = sptrsv::incomplete_options::fill(choice.fill_level);
     switch (choice.kind) {
       case preconditioning::none:
-        break;
-      case preconditioning::jacobi:
-        jacobi_.emplace(on.put(inverse_diagonal_of(a)));
         break;
       case preconditioning::ssor: {
         sptrsv::sweep_options options;
@@ -84,6 +104,8 @@ class preconditioner {
         on.synchronize();
         break;
       }
+      default:
+        alternative_.emplace(alternative_of(choice.kind), choice.steps, on);
     }
     on.synchronize();
   }
@@ -95,13 +117,13 @@ class preconditioner {
     } else if (sweeps_) {
       sweeps_->apply(r, z, stream);
     } else {
-      sptrsv::krylov::csr_operator(*jacobi_, stream).apply(r, z, stream);
+      alternative_->apply(r, z, stream);
     }
   }
   /// Calls `use` with this, or with no_preconditioner.
   template <class Use>
   auto visit(const Use& use) {
-    return factors_ || sweeps_ || jacobi_ ? use(*this) : use(sptrsv::krylov::no_preconditioner{});
+    return factors_ || sweeps_ || alternative_ ? use(*this) : use(sptrsv::krylov::no_preconditioner{});
   }
 
   /// Returns the entries of ILU's factors together, or of IC's one factor; 0 for other preconditioners.
@@ -127,23 +149,25 @@ class preconditioner {
   static std::int64_t entries_of_triangle(const sptrsv::incomplete_info& info) {
     return info.fill_level > 0 ? info.factor_entries : (info.factor_entries + info.rows) / 2;
   }
-  static sptrsv::csr_matrix<double> inverse_diagonal_of(const sptrsv::csr_matrix<double>& a) {
-    sptrsv::csr_matrix<double> made{
-        a.rows, a.rows, {0}, {}, std::vector<double>(static_cast<std::size_t>(a.rows), 1.0)};
-    for (std::size_t i = 0; i < made.values.size(); ++i) {
-      for (auto e = a.row_offsets[i]; e < a.row_offsets[i + 1]; ++e) {
-        const auto k = static_cast<std::size_t>(e);
-        made.values[i] =
-            static_cast<std::size_t>(a.column_indices[k]) == i ? 1 / a.values[k] : made.values[i];
-      }
-      made.column_indices.push_back(static_cast<std::int32_t>(i));
-      made.row_offsets.push_back(static_cast<std::int32_t>(i + 1));
+  static alternative_kind alternative_of(preconditioning kind) {
+    switch (kind) {
+      case preconditioning::spai0:
+        return alternative_kind::spai0;
+      case preconditioning::block_jacobi:
+        return alternative_kind::block_jacobi;
+      case preconditioning::chebyshev:
+        return alternative_kind::chebyshev;
+      case preconditioning::ilu_sweeps:
+        return alternative_kind::ilu_sweeps;
+      case preconditioning::isai:
+        return alternative_kind::isai;
+      default:
+        return alternative_kind::jacobi;
     }
-    return made;
   }
 
   std::int64_t factor_entries_ = 0;
-  std::optional<matrix> jacobi_;  ///< the inverse of the diagonal
+  std::optional<alternative<Place>> alternative_;
   std::optional<sptrsv::factors<policy, double, std::int32_t, std::int32_t, stream_type>> factors_;
   std::optional<sptrsv::sweeps<policy, double, std::int32_t, std::int32_t, stream_type>> sweeps_;
 };

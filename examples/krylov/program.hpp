@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,7 @@
 namespace sptrsv_examples {
 
 enum class row_ordering { natural, rcm, colour, metis };
-enum class comparison { none, cusparse };
+enum class comparison { none, cusparse, alternatives };
 
 struct krylov_options {
   std::string file;  ///< empty: a generated problem
@@ -69,7 +70,7 @@ inline common::choices<row_ordering> ordering_choices() {
   };
 }
 
-/// Adds the options that both programs have.
+/// Adds the options that both programs have. `kinds`: the incomplete factorisations of the program.
 inline void add_krylov_options(common::command_line& to, krylov_options& target,
                                const common::choices<preconditioning>& kinds) {
   to.add_positional("FILE", target.file, false,
@@ -94,9 +95,21 @@ inline void add_krylov_options(common::command_line& to, krylov_options& target,
       "Order of the rows: as they are, reverse Cuthill-McKee, by colours, or nested dissection where "
       "METIS is installed. Default: natural.");
   to.begin_group("Method");
-  to.add_choice("-p,--preconditioner", target.m.kind, kinds, "Preconditioner.");
+  common::choices<preconditioning> all{{"none", preconditioning::none}, {"ssor", preconditioning::ssor}};
+  all.insert(all.end(), kinds.begin(), kinds.end());
+  all.insert(all.end(), {{"jacobi", preconditioning::jacobi},
+                         {"spai0", preconditioning::spai0},
+                         {"block_jacobi", preconditioning::block_jacobi},
+                         {"chebyshev", preconditioning::chebyshev},
+                         {"ilu_sweeps", preconditioning::ilu_sweeps},
+                         {"isai", preconditioning::isai}});
+  to.add_choice("-p,--preconditioner", target.m.kind, all,
+                "Preconditioner: the exact solves of SSOR and of incomplete factors, or alternatives without "
+                "triangular solves.");
   to.add_integer("--fill", target.m.fill_level, 0, 1000, "K",
                  "Level of fill of ilu0 and ic0, which are ILU(K) and IC(K) then. Default: 0.");
+  to.add_integer("--steps", target.m.steps, 1, 100, "K",
+                 "Degree of chebyshev, or Jacobi sweeps of ilu_sweeps for each triangle. Default: 3.");
   to.add_integer("-n,--max-iterations", target.when.max_iterations, 0, 1000000, "N",
                  "Iterations at most. Default: 10000.");
   using sptrsv::krylov::repetition;
@@ -108,8 +121,12 @@ inline void add_krylov_options(common::command_line& to, krylov_options& target,
                 "Default: device.");
   to.add_flag("--host", target.on_host, "Run on the host. Default: on the GPU if there is one.");
   to.begin_group("Measurement");
-  to.add_choice("--compare", target.with, common::choices<comparison>{{"cusparse", comparison::cusparse}},
-                "Run the same iteration with the factorisation and the solves of cuSPARSE beside it.");
+  to.add_choice(
+      "--compare", target.with,
+      common::choices<comparison>{{"cusparse", comparison::cusparse},
+                                  {"alternatives", comparison::alternatives}},
+      "cusparse: run the same iteration with the factorisation and the solves of cuSPARSE beside it. "
+      "alternatives: run with all preconditioners, those with solves in several orders of the rows.");
   to.add_integer("--repeat", target.repeat, 1, 1000, "N",
                  "Run everything N times; the fastest run counts. The first one loads kernels. Default: 1.");
   to.begin_group("Output");
@@ -159,9 +176,8 @@ struct outcome {
 
 /// Makes the preconditioner and runs a method with it, `options.repeat` times, and returns the fastest run.
 template <class Preconditioner, class Place, class Method>
-outcome fastest_run(const krylov_options& options, const sptrsv::csr_matrix<double>& a,
-                    const std::vector<double>& b, const Place& on, const Method& method,
-                    common::progress_line& progress) {
+outcome fastest_run(const krylov_options& options, const std::vector<double>& b, const Place& on,
+                    const Method& method, common::progress_line& progress) {
   using clock = std::chrono::steady_clock;
   const auto milliseconds = [](clock::time_point from) {
     return std::chrono::duration<double, std::milli>(clock::now() - from).count();
@@ -175,7 +191,7 @@ outcome fastest_run(const krylov_options& options, const sptrsv::csr_matrix<doub
     progress.begin("making the preconditioner");
     outcome made;
     const auto start = clock::now();
-    Preconditioner m(options.m, a, on);
+    Preconditioner m(options.m, on);
     made.setup_ms = milliseconds(start);
     progress.begin("iterating");
     const auto first = clock::now();
@@ -272,6 +288,71 @@ inline bool print(const krylov_options& options, const sptrsv::csr_matrix<double
   return all_converged;
 }
 
+/// Prints a row for each preconditioner and order of the rows. Returns whether one of them has converged.
+template <class Method>
+bool compare_alternatives(krylov_options options, const sptrsv::csr_matrix<double>& natural, bool uses_gpu,
+                          const Method& method, common::progress_line& progress) {
+  common::table t;
+  t.add_row("", {"set-up", "iterations", "an iteration", "to the solution", "solution"});
+  bool any_converged = false;
+  const auto try_one = [&](const sptrsv::csr_matrix<double>& a, const auto& on,
+                           const preconditioner_choice& m) {
+    const std::string name =
+        name_of(m) +
+        (options.order == row_ordering::natural ? std::string() : std::string(", ") + name_of(options.order));
+    options.m = m;
+    try {
+      const auto b = common::seeded_vector<double>(a.rows, 1);
+      using place = std::decay_t<decltype(on)>;
+      const outcome run = fastest_run<preconditioner<place>>(options, b, on, method, progress);
+      const bool converged =
+          run.found.converged() && relative_residual(a, run.x, b) <= 2 * options.when.tolerance;
+      any_converged = any_converged || converged;
+      t.add_row(name, {common::in_milliseconds(run.setup_ms), common::grouped(run.found.iterations),
+                       common::in_milliseconds(run.solve_ms / std::max(run.found.iterations, 1)),
+                       common::in_milliseconds(run.total_ms()),
+                       converged ? "OK" : std::string(name_of(run.found.why))});
+    } catch (const sptrsv::error& e) {
+      progress.clear();
+      t.add_row(name, {"-", "-", "-", "-", e.what()});
+    }
+  };
+  const auto try_all = [&](const sptrsv::csr_matrix<double>& a, const auto& on) {
+    using kind = preconditioning;
+    const kind incomplete = options.m.kind;  // of the program
+    std::vector<preconditioner_choice> tried{{incomplete}, {incomplete, 1}, {kind::ssor}};
+    if (options.order == row_ordering::natural) {
+      tried.insert(tried.end(), {{kind::none},
+                                 {kind::jacobi},
+                                 {kind::spai0},
+                                 {kind::block_jacobi},
+                                 {kind::chebyshev},
+                                 {kind::isai}});
+      for (const int sweeps : {1, 2, 3, 5}) {
+        tried.emplace_back(kind::ilu_sweeps).steps = sweeps;
+      }
+    }
+    for (const preconditioner_choice& m : tried) {
+      try_one(a, on, m);
+    }
+    options.m = incomplete;
+  };
+  for (const auto& order : ordering_choices()) {
+    options.order = order.second;
+    const auto a = ordered(natural, order.second);
+    if (!uses_gpu) {
+      try_all(a, on_host(a));
+    }
+#ifdef __CUDACC__
+    if (uses_gpu) {
+      try_all(a, on_gpu(a));
+    }
+#endif
+  }
+  t.print();
+  return any_converged;
+}
+
 /// Runs a method on the GPU if there is one and it is wanted, else on the host, and prints what it did.
 /// `method` has the arguments of sptrsv::krylov::gmres. Returns the exit status of the program.
 template <class Method>
@@ -286,20 +367,27 @@ int run_program(const krylov_options& options, const std::string& name, const Me
   uses_gpu = !options.on_host && common::has_gpu();
   if (uses_gpu) {
     common::keep_pool_memory();
+  }
+#endif
+  if (options.with == comparison::alternatives) {
+    return compare_alternatives(options, a, uses_gpu, method, progress) ? 0 : 1;
+  }
+#ifdef __CUDACC__
+  if (uses_gpu) {
     const on_gpu on(a);
-    runs.push_back(fastest_run<preconditioner<on_gpu>>(options, a, b, on, method, progress));
+    runs.push_back(fastest_run<preconditioner<on_gpu>>(options, b, on, method, progress));
     if (options.with == comparison::cusparse) {
-      runs.push_back(fastest_run<cusparse_preconditioner>(options, a, b, on, method, progress));
+      runs.push_back(fastest_run<cusparse_preconditioner>(options, b, on, method, progress));
     }
   }
 #endif
   if (!uses_gpu) {
-    SPTRSV_EXPECTS(options.with == comparison::none, sptrsv::errc::unsupported,
+    SPTRSV_EXPECTS(options.with != comparison::cusparse, sptrsv::errc::unsupported,
                    "--compare cusparse needs a GPU, and a build with CUDA");
     progress.clear();
     std::printf("solving on the host\n");
     const on_host on(a);
-    runs.push_back(fastest_run<preconditioner<on_host>>(options, a, b, on, method, progress));
+    runs.push_back(fastest_run<preconditioner<on_host>>(options, b, on, method, progress));
   }
   if (!options.history.empty()) {
     write_history(options, name, runs[0].found);

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Solves systems with all preconditioners of the examples pcg and gmres, and prints tables in Markdown.
+
+usage: preconditioner_comparison.py PROGRAMS [MATRICES]
+
+PROGRAMS is the folder of pcg and gmres, for example build/default/examples. MATRICES is a folder with Matrix Market
+files (.mtx or .mtx.gz): symmetric ones are solved by conjugate gradients, the others by GMRES(30); of a file without
+values the graph's Laplacian is solved. Without it only the problems on grids are solved.
+The first table has a line for each system: the iterations and the milliseconds to a residual of 1e-8, set-up included,
+of the fastest preconditioner of each class. The second one counts on how many systems each preconditioner is the
+fastest. Exit status: 0 if each system was solved by some preconditioner, 1 if not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import gzip
+import pathlib
+import re
+import subprocess
+import sys
+from typing import NamedTuple
+
+GMRES = "gmres --restart 30 --max-iterations 3000"
+PCG = "pcg --max-iterations 5000"
+GRIDS = {
+    "5-point, 512 x 512": f"{PCG} --dimensions 2 --grid 512",
+    "5-point, 1024 x 1024": f"{PCG} --dimensions 2 --grid 1024",
+    "9-point, 512 x 512": f"{PCG} --problem box --dimensions 2 --grid 512",
+    "7-point, 64 x 64 x 64": f"{PCG} --grid 64",
+    "7-point, 96 x 96 x 96": f"{PCG} --grid 96",
+    "7-point, 128 x 128 x 128": f"{PCG} --grid 128",
+    "27-point, 64 x 64 x 64": f"{PCG} --problem box --grid 64",
+    "anisotropic, 512 x 512": f"{PCG} --problem anisotropic --dimensions 2 --grid 512",
+    "anisotropic, 64 x 64 x 64": f"{PCG} --problem anisotropic --grid 64",
+    "elasticity, 16 x 16 x 16": f"{PCG} --problem elasticity --grid 16",
+    "elasticity, 24 x 24 x 24": f"{PCG} --problem elasticity --grid 24",
+    "convection-diffusion, 256 x 256": f"{GMRES} --dimensions 2 --grid 256",
+    "convection-diffusion, 64 x 64 x 64": f"{GMRES} --grid 64",
+    "convection-diffusion, 64 x 64 x 64, Peclet 1": f"{GMRES} --grid 64 --peclet 1",
+    "convection-diffusion, 64 x 64 x 64, Peclet 100": f"{GMRES} --grid 64 --peclet 100",
+    "convection-diffusion, 96 x 96 x 96": f"{GMRES} --grid 96",
+}
+CLASSES = {  # by the beginning of a preconditioner's name
+    "exact solves": ("IC(", "ILU(0)", "ILU(1)", "SSOR"),
+    "Jacobi sweeps": ("ILU(0) by",),
+    "ISAI": ("ISAI",),
+    "polynomial": ("Chebyshev",),
+    "diagonal, blocks, none": ("Jacobi", "SPAI", "block Jacobi", "no preconditioner"),
+}
+
+
+class Run(NamedTuple):
+    """What one preconditioner took; the time in milliseconds has the set-up in it."""
+
+    name: str
+    iterations: str
+    total: float
+
+
+def class_of(name: str) -> str:
+    """Returns the class of a preconditioner: that of the longest beginning of its name."""
+    return max(
+        ((len(start), kind) for kind, starts in CLASSES.items() for start in starts if name.startswith(start)),
+        default=(0, "other"),
+    )[1]
+
+
+def read_runs(output: str) -> list[Run]:
+    """Returns the runs that have converged, of the table that a program has printed."""
+    rows = (re.split(r" {2,}", line.strip()) for line in output.splitlines())
+    return [Run(row[0], row[2], float(row[4].removesuffix(" ms"))) for row in rows if len(row) == 6 and row[5] == "OK"]
+
+
+def command_of(matrix: pathlib.Path) -> str:
+    """Returns the command that solves a file, by the first line of the file."""
+    with gzip.open(matrix, "rt") if matrix.suffix == ".gz" else matrix.open() as file:
+        header = file.readline().lower().split()
+    program, *options = (PCG if "symmetric" in header else GMRES).split()
+    return " ".join([program, str(matrix), *options, *(["--laplacian"] if "pattern" in header else [])])
+
+
+def line_of(system: str, runs: list[Run]) -> str:
+    """Returns the line of a system."""
+    best = min(runs, key=lambda run: run.total)
+    cells = []
+    for kind in CLASSES:
+        fastest = min((run for run in runs if class_of(run.name) == kind), key=lambda run: run.total, default=None)
+        if fastest is None:
+            cells.append("-")
+        else:
+            cell = f"{fastest.name}: {fastest.iterations}, {fastest.total:.4g}"
+            cells.append(f"**{cell}**" if fastest is best else cell)
+    return f"| {system} | " + " | ".join(cells) + " |"
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", type=pathlib.Path)
+    parser.add_argument("matrices", type=pathlib.Path, nargs="?")
+    options = parser.parse_args(arguments)
+    systems = dict(GRIDS)
+    if options.matrices is not None:
+        files = sorted([*options.matrices.glob("*.mtx"), *options.matrices.glob("*.mtx.gz")])
+        systems |= {file.name.split(".mtx")[0]: command_of(file) for file in files}
+    wins: collections.Counter[str] = collections.Counter()
+    failures = 0
+    print("| system | " + " | ".join(CLASSES) + " |\n|---|" + "---|" * len(CLASSES))
+    for system, command in systems.items():
+        program, *rest = command.split()
+        done = subprocess.run(
+            [str(options.programs / program), *rest, "--compare", "alternatives", "--repeat", "2"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        runs = read_runs(done.stdout)
+        if runs:
+            print(line_of(system, runs), flush=True)
+            wins[min(runs, key=lambda run: run.total).name] += 1
+        else:
+            failures += 1
+            said = (done.stderr + done.stdout).strip().splitlines()
+            print(f"{system}: no preconditioner has converged: {said[-1] if said else ''}", file=sys.stderr)
+    print("\n| fastest | systems |\n|---|--:|")
+    for name, count in wins.most_common():
+        print(f"| {name} | {count} |")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
