@@ -29,7 +29,7 @@ passed "$made.d" "$cuda/bin/nvcc" -std=c++17 -MD -MF "$made.d" -I include -I . -
 has_command nvcc || exit 0
 made="$folder/any_policy_f64_i32"
 sed 's/@value@/double/g; s/@index@/std::int32_t/g; s/@types@/f64_i32/g' src/any_policy.cpp.in > "$made.cpp"
-passed "$made.d" bash -c "nvcc -std=c++17 -O3 -DSPTRSV_COMPILED -arch=sm_90 -x cu -MD -MF $made.d -I include \
+passed "$made.d" bash -c "nvcc -std=c++17 -O3 -DSPTRSV_COMPILED -arch=sm_90 -x cu -MD -MF $made.d -I include -I src \
   -c $made.cpp -o $made.o && PATH=$cuda/bin:\$PATH python3 -B scripts/check_machine_code.py $made.o"
 
 programs="$folder/programs"
