@@ -9,7 +9,6 @@ int main(int argc, char** argv) {
       "Solves a symmetric positive definite system by the preconditioned conjugate "
       "gradient method.");
   krylov_options options;
-  options.m = preconditioning::ic0;
   add_krylov_options(arguments, options, {{"ic0", preconditioning::ic0}, {"ilu0", preconditioning::ilu0}});
   return arguments.run(argc, argv, [&] {
     return run_program(options, "conjugate gradients",

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "places.hpp"
@@ -225,9 +225,27 @@ struct apply_inverse {
   }
 };
 
-enum class alternative_kind { jacobi, spai0, block_jacobi, chebyshev, ilu_sweeps, isai };
+/// The preconditioners: those with triangular solves, and the alternatives to them.
+enum class preconditioning {
+  none,
+  ssor,
+  ilu0,
+  ic0,
+  jacobi,
+  spai0,
+  block_jacobi,
+  chebyshev,
+  ilu_sweeps,
+  isai
+};
 
-/// A preconditioner without triangular solves.
+/// Throws sptrsv::error if a factorisation has broken down.
+inline void expect_sound(const std::string& name, const sptrsv::factor_status& status) {
+  SPTRSV_EXPECTS(status.ok(), sptrsv::errc::invalid_argument,
+                 name + " breaks down in row " + std::to_string(status.row.value_or(-1)));
+}
+
+/// A preconditioner without triangular solves: jacobi, or what stands behind it in `preconditioning`.
 template <class Place>
 class alternative {
   using vector = typename Place::vector;
@@ -235,23 +253,23 @@ class alternative {
 
  public:
   /// `steps`: the degree of the Chebyshev polynomial, or the sweeps in place of each solve.
-  alternative(alternative_kind kind, int steps, const Place& on)
+  alternative(preconditioning kind, int steps, const Place& on)
       : kind_(kind), steps_(steps), on_(on), a_(pointers_of(on.a, on.a.values.data())) {
     const std::size_t rows = at(a_.rows);
-    if (kind == alternative_kind::block_jacobi) {
+    if (kind == preconditioning::block_jacobi) {
       values_ = zeros(rows * invert_blocks::size);
       for_each((a_.rows + invert_blocks::size - 1) / invert_blocks::size, invert_blocks{a_, values_.data()});
-    } else if (kind == alternative_kind::ilu_sweeps || kind == alternative_kind::isai) {
+    } else if (kind == preconditioning::ilu_sweeps || kind == preconditioning::isai) {
       factorise();
     } else {
       values_ = zeros(rows);
-      for_each(a_.rows, diagonal_weights{a_, kind == alternative_kind::spai0, values_.data()});
+      for_each(a_.rows, diagonal_weights{a_, kind == preconditioning::spai0, values_.data()});
     }
-    if (kind == alternative_kind::chebyshev) {
+    if (kind == preconditioning::chebyshev) {
       estimate_largest_eigenvalue();
     }
-    if (kind == alternative_kind::chebyshev || kind == alternative_kind::ilu_sweeps ||
-        kind == alternative_kind::isai) {
+    if (kind == preconditioning::chebyshev || kind == preconditioning::ilu_sweeps ||
+        kind == preconditioning::isai) {
       for (vector& v : between_) {
         v = zeros(rows);
       }
@@ -263,17 +281,17 @@ class alternative {
   void apply(sptrsv::span<const double> r, sptrsv::span<double> z, stream_type stream) {
     const auto run = [&](const auto& body) { on_.for_each_row(a_.rows, body, stream); };
     switch (kind_) {
-      case alternative_kind::block_jacobi:
+      case preconditioning::block_jacobi:
         run(apply_blocks{a_.rows, values_.data(), r.data(), z.data()});
         break;
-      case alternative_kind::chebyshev:
+      case preconditioning::chebyshev:
         apply_chebyshev(r.data(), z.data(), run);
         break;
-      case alternative_kind::ilu_sweeps:
+      case preconditioning::ilu_sweeps:
         sweep(false, r.data(), between_[2].data(), run);
         sweep(true, between_[2].data(), z.data(), run);
         break;
-      case alternative_kind::isai:
+      case preconditioning::isai:
         run(apply_inverse{inverses_, false, r.data(), between_[0].data()});
         run(apply_inverse{inverses_, true, between_[0].data(), z.data()});
         break;
@@ -296,10 +314,10 @@ class alternative {
 
   void factorise() {
     const auto ilu = sptrsv::analyze_incomplete_lu(on_.a, {}, on_.stream());
-    SPTRSV_EXPECTS(ilu.status(on_.stream()).ok(), sptrsv::errc::invalid_argument, "ILU(0) breaks down");
+    expect_sound("ILU(0)", ilu.status(on_.stream()));
     values_ = on_.copy(ilu.values());
     lu_ = pointers_of(on_.a, values_.data());
-    if (kind_ == alternative_kind::isai) {
+    if (kind_ == preconditioning::isai) {
       inverse_values_ = zeros(on_.a.values.size());
       inverses_ = pointers_of(on_.a, inverse_values_.data());
       for_each(a_.rows, approximate_inverse{lu_, inverse_values_.data()});
@@ -358,7 +376,7 @@ class alternative {
 
   static constexpr double eigenvalue_ratio = 30;  ///< of the interval in which the polynomial is small
 
-  alternative_kind kind_;
+  preconditioning kind_;
   int steps_;
   const Place& on_;
   csr_pointers a_;

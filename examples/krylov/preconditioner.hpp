@@ -17,20 +17,6 @@
 
 namespace sptrsv_examples {
 
-/// The preconditioners: those with triangular solves, and the alternatives to them.
-enum class preconditioning {
-  none,
-  ssor,
-  ilu0,
-  ic0,
-  jacobi,
-  spai0,
-  block_jacobi,
-  chebyshev,
-  ilu_sweeps,
-  isai
-};
-
 /// A preconditioner, its level of fill, which ilu0 and ic0 have (ILU(k) and IC(k)), and the steps of
 /// chebyshev and ilu_sweeps.
 struct preconditioner_choice {
@@ -105,7 +91,7 @@ class preconditioner {
         break;
       }
       default:
-        alternative_.emplace(alternative_of(choice.kind), choice.steps, on);
+        alternative_.emplace(choice.kind, choice.steps, on);
     }
     on.synchronize();
   }
@@ -141,31 +127,10 @@ class preconditioner {
   }
 
  private:
-  static void expect_sound(const std::string& name, const sptrsv::factor_status& status) {
-    SPTRSV_EXPECTS(status.ok(), sptrsv::errc::invalid_argument,
-                   name + " breaks down in row " + std::to_string(status.row.value_or(-1)));
-  }
   /// Returns the entries of the lower triangle of the factors of a symmetric matrix.
   static std::int64_t entries_of_triangle(const sptrsv::incomplete_info& info) {
     return info.fill_level > 0 ? info.factor_entries : (info.factor_entries + info.rows) / 2;
   }
-  static alternative_kind alternative_of(preconditioning kind) {
-    switch (kind) {
-      case preconditioning::spai0:
-        return alternative_kind::spai0;
-      case preconditioning::block_jacobi:
-        return alternative_kind::block_jacobi;
-      case preconditioning::chebyshev:
-        return alternative_kind::chebyshev;
-      case preconditioning::ilu_sweeps:
-        return alternative_kind::ilu_sweeps;
-      case preconditioning::isai:
-        return alternative_kind::isai;
-      default:
-        return alternative_kind::jacobi;
-    }
-  }
-
   std::int64_t factor_entries_ = 0;
   std::optional<alternative<Place>> alternative_;
   std::optional<sptrsv::factors<policy, double, std::int32_t, std::int32_t, stream_type>> factors_;

@@ -46,6 +46,7 @@ struct krylov_options {
   int dimensions = 3;
   double peclet = 0;
   preconditioner_choice m = preconditioning::ilu0;
+  preconditioning incomplete = preconditioning::ilu0;  ///< the factorisation that suits the method
   row_ordering order = row_ordering::natural;
   sptrsv::krylov::options when;
   bool on_host = false;
@@ -70,9 +71,12 @@ inline common::choices<row_ordering> ordering_choices() {
   };
 }
 
-/// Adds the options that both programs have. `kinds`: the incomplete factorisations of the program.
+/// Adds the options that both programs have. `kinds`: the incomplete factorisations of the program; the first
+/// one is the default.
 inline void add_krylov_options(common::command_line& to, krylov_options& target,
                                const common::choices<preconditioning>& kinds) {
+  target.incomplete = kinds.front().second;
+  target.m = target.incomplete;
   to.add_positional("FILE", target.file, false,
                     "Matrix Market file (.mtx or .mtx.gz) with real values. Without it, a finite-difference "
                     "problem on a grid.");
@@ -319,8 +323,7 @@ bool compare_alternatives(krylov_options options, const sptrsv::csr_matrix<doubl
   };
   const auto try_all = [&](const sptrsv::csr_matrix<double>& a, const auto& on) {
     using kind = preconditioning;
-    const kind incomplete = options.m.kind;  // of the program
-    std::vector<preconditioner_choice> tried{{incomplete}, {incomplete, 1}, {kind::ssor}};
+    std::vector<preconditioner_choice> tried{{options.incomplete}, {options.incomplete, 1}, {kind::ssor}};
     if (options.order == row_ordering::natural) {
       tried.insert(tried.end(), {{kind::none},
                                  {kind::jacobi},
@@ -335,7 +338,6 @@ bool compare_alternatives(krylov_options options, const sptrsv::csr_matrix<doubl
     for (const preconditioner_choice& m : tried) {
       try_one(a, on, m);
     }
-    options.m = incomplete;
   };
   for (const auto& order : ordering_choices()) {
     options.order = order.second;
