@@ -252,7 +252,8 @@ class alternative {
   using stream_type = typename Place::stream_type;
 
  public:
-  /// `steps`: the degree of the Chebyshev polynomial, or the sweeps in place of each solve.
+  /// `steps`: the degree of the Chebyshev polynomial, or the sweeps in place of each solve. `on` must outlive
+  /// this.
   alternative(preconditioning kind, int steps, const Place& on)
       : kind_(kind), steps_(steps), on_(on), a_(pointers_of(on.a, on.a.values.data())) {
     const std::size_t rows = at(a_.rows);

@@ -61,7 +61,7 @@ class preconditioner {
   using stream_type = typename Place::stream_type;
 
  public:
-  /// Throws sptrsv::error if a factorisation breaks down.
+  /// Throws sptrsv::error if a factorisation breaks down. `on` must outlive this.
   preconditioner(const preconditioner_choice& choice, const Place& on) {
     const auto fill = sptrsv::incomplete_options::fill(choice.fill_level);
     switch (choice.kind) {

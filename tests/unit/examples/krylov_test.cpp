@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -222,7 +223,8 @@ int check(const matrix& a, const preconditioner_choice& kind, const Method& meth
           const Reference& reference) {
   const auto b = sptrsv_common::seeded_vector<double>(a.rows, 1);
   const wide_vector wide_b(b.begin(), b.end());
-  sptrsv_examples::preconditioner<on_host> m(kind, a, on_host(a));
+  const on_host on(a);
+  sptrsv_examples::preconditioner<on_host> m(kind, on);
   std::vector<double> x(b.size());
   krylov::workspace<double, host_stream> scratch;
   const krylov::csr_operator product(a, host_stream{});
@@ -290,12 +292,95 @@ TEST(Krylov, NeedFewerIterationsWithFill) {
 TEST(Krylov, SayWhereAFactorisationBreaksDown) {
   matrix a = system_of(3, 0);
   a.values[0] = 0;
-  try {
-    const sptrsv_examples::preconditioner<on_host> m(preconditioning::ilu0, a, on_host(a));
-    FAIL() << "accepted";
-  } catch (const error& e) {
-    EXPECT_STREQ(e.what(), "ILU(0) breaks down in row 0");
+  const on_host on(a);
+  for (const auto kind : {preconditioning::ilu0, preconditioning::ilu_sweeps, preconditioning::isai}) {
+    try {
+      const sptrsv_examples::preconditioner<on_host> m(kind, on);
+      FAIL() << "accepted";
+    } catch (const error& e) {
+      EXPECT_STREQ(e.what(), "ILU(0) breaks down in row 0");
+    }
   }
+}
+
+/// Returns M^-1 r.
+std::vector<double> applied(const matrix& a, preconditioner_choice kind, int steps,
+                            const std::vector<double>& r) {
+  const on_host on(a);
+  kind.steps = steps;
+  sptrsv_examples::preconditioner<on_host> m(kind, on);
+  std::vector<double> z(r.size());
+  m.apply(r, z, {});
+  return z;
+}
+/// Expects M^-1 r = z, to rounding errors.
+void expect_applied(const matrix& a, preconditioning kind, int steps, const std::vector<double>& r,
+                    const std::vector<double>& expected) {
+  const std::vector<double> z = applied(a, kind, steps, r);
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    EXPECT_NEAR(z[i], expected[i], 1e-12 * (1 + std::abs(expected[i]))) << name_of(kind) << ", row " << i;
+  }
+}
+
+TEST(Alternatives, OfADiagonalHaveItsWeights) {
+  const matrix a{3, 3, {0, 2, 4, 5}, {0, 2, 0, 1, 2}, {4, 3, 2, -1, 5}};
+  const std::vector<double> r{8, 10, 15};
+  expect_applied(a, preconditioning::jacobi, 1, r, {2, -10, 3});
+  expect_applied(a, preconditioning::spai0, 1, r, {8 * 4 / 25.0, -10 / 5.0, 3});
+}
+
+/// A block is inverted, and so is a dense triangle by ISAI: what is applied solves the system.
+TEST(Alternatives, AreExactWhereNothingIsLeftOut) {
+  matrix dense{11, 11, {0}, {}, {}};
+  for (std::int32_t i = 0; i < 11; ++i) {
+    for (std::int32_t j = 0; j < 11; ++j) {
+      dense.column_indices.push_back(j);
+      dense.values.push_back(i == j ? 12 + i : 1.0 / (1 + i + 2 * j));
+    }
+    dense.row_offsets.push_back(11 * (i + 1));
+  }
+  const auto x = sptrsv_common::seeded_vector<double>(11, 5);
+  const wide_vector product = product_with(dense)(wide_vector(x.begin(), x.end()));
+  const std::vector<double> r(product.begin(), product.end());
+  expect_applied(dense, preconditioning::block_jacobi, 1, r, x);
+  expect_applied(dense, preconditioning::isai, 1, r, x);
+  expect_applied(dense, preconditioning::ilu_sweeps, 10, r, x);
+  expect_applied(dense, preconditioning::chebyshev, 200, r, x);
+}
+
+/// The rows of the last block are fewer, and blocks do not meet.
+TEST(Alternatives, InvertTheBlocksOfLargerSystems) {
+  const matrix a = system_of(3, 2);
+  matrix blocks{a.rows, a.rows, {0}, {}, {}};
+  for (std::int32_t i = 0; i < a.rows; ++i) {
+    for (auto e = a.row_offsets[static_cast<std::size_t>(i)];
+         e < a.row_offsets[static_cast<std::size_t>(i) + 1]; ++e) {
+      const std::int32_t j = a.column_indices[static_cast<std::size_t>(e)];
+      if (j / sptrsv_examples::invert_blocks::size == i / sptrsv_examples::invert_blocks::size) {
+        blocks.column_indices.push_back(j);
+        blocks.values.push_back(a.values[static_cast<std::size_t>(e)]);
+      }
+    }
+    blocks.row_offsets.push_back(static_cast<std::int32_t>(blocks.values.size()));
+  }
+  const auto x = sptrsv_common::seeded_vector<double>(a.rows, 7);
+  const wide_vector product = product_with(blocks)(wide_vector(x.begin(), x.end()));
+  expect_applied(a, preconditioning::block_jacobi, 1, {product.begin(), product.end()}, x);
+}
+
+/// A sweep brings the components of one level more.
+TEST(Alternatives, SweepsOfAllLevelsAreTheSolves) {
+  const matrix a = system_of(4, 2);  // 10 levels
+  const auto r = sptrsv_common::seeded_vector<double>(a.rows, 9);
+  const wide_vector solved = ilu(a)(wide_vector(r.begin(), r.end()));
+  const std::vector<double> expected(solved.begin(), solved.end());
+  expect_applied(a, preconditioning::ilu_sweeps, 9, r, expected);
+  double difference = 0;
+  const std::vector<double> early = applied(a, preconditioning::ilu_sweeps, 2, r);
+  for (std::size_t i = 0; i < r.size(); ++i) {
+    difference = std::max(difference, std::abs(early[i] - expected[i]));
+  }
+  EXPECT_GT(difference, 1e-6);
 }
 
 /// Row sums and symmetry tell wrong couplings apart.
