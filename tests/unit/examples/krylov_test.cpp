@@ -348,6 +348,21 @@ TEST(Alternatives, AreExactWhereNothingIsLeftOut) {
   expect_applied(dense, preconditioning::chebyshev, 200, r, x);
 }
 
+/// The residual of an eigenvector of D^-1 A is multiplied by T(theta - lambda) / T(theta), where T is the
+/// Chebyshev polynomial for the interval from 1/30 of 1.1 times the largest eigenvalue on.
+TEST(Alternatives, AreChebyshevPolynomials) {
+  const matrix a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {2, 1, 1, 2}};  // eigenvalues of D^-1 A: 1.5 and 0.5
+  const double high = 1.1 * 1.5;
+  const double low = high / 30;
+  for (const int steps : {1, 2, 3, 6}) {
+    const double at_eigenvalue = std::cos(steps * std::acos((high + low - 2 * 1.5) / (high - low)));
+    const double left = at_eigenvalue / std::cosh(steps * std::acosh((high + low) / (high - low)));
+    const std::vector<double> z = applied(a, preconditioning::chebyshev, steps, {3, 3});
+    EXPECT_NEAR(z[0], 1 - left, 1e-5) << steps;
+    EXPECT_NEAR(z[1], 1 - left, 1e-5) << steps;
+  }
+}
+
 /// The rows of the last block are fewer, and blocks do not meet.
 TEST(Alternatives, InvertTheBlocksOfLargerSystems) {
   const matrix a = system_of(3, 2);
