@@ -348,7 +348,7 @@ TEST(Alternatives, AreExactWhereNothingIsLeftOut) {
   expect_applied(dense, preconditioning::chebyshev, 200, r, x);
 }
 
-/// A step multiplies the residual of an eigenvector of D^-1 A by the Chebyshev polynomial T for the interval
+/// The steps multiply the residual of an eigenvector of D^-1 A by the Chebyshev polynomial T for the interval
 /// from a thirtieth of 1.1 times the largest eigenvalue on: T(eigenvalue) / T(0).
 TEST(Alternatives, AreChebyshevPolynomials) {
   const matrix a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {2, 1, 1, 2}};  // eigenvalues of D^-1 A: 1.5 and 0.5
