@@ -53,6 +53,7 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
   const auto report = detail::upload_array(&found, 1, on, from);
   const auto read_report = [&] { on.download(&found, report.data(), sizeof(found)); };
 
+  // All steps use the same arrays, so they stand in one function.
   // 1. Check the storage, as an analysis does. The lengths of rows that it counts are not needed.
   using check = detail::triangle_kernels::check_entries_agent<index, offset>;
   const auto lengths = detail::make_zeros<offset>(pattern.size, on, from);

@@ -156,7 +156,8 @@ struct prepared_system {
 };
 
 /// Prepares N systems that are stored in one matrix; steps of two share launches and waits. The path
-/// single_block takes the rows as they are. Synchronises. Throws for the first offending row.
+/// single_block takes the rows as they are. Synchronises. Throws for the first offending row. The function
+/// is long because each wait serves several steps, which parts of it would hide.
 template <std::size_t N, class Policy, class Scalar, class Index, class Offset, class Executor>
 std::array<prepared_system<Index, Offset>, N> prepare(
     const std::array<request<Policy, Scalar, Index, Offset>, N>& systems, const Executor& on,

@@ -75,6 +75,8 @@ struct agent {
   }
 
  private:
+  /// Solves one component and adds its products to the sums of others. One function, long as it is, so that
+  /// the lines of the paper's algorithm stand in their order.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve_component(Context& ctx, const Warp& warp, shared_storage& shared,
                                             const params& p, std::int64_t first_of_block) {

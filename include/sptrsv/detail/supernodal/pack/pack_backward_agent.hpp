@@ -63,7 +63,8 @@ struct pack_backward_agent {
     }
   }
 
-  /// Multiplies the rows [begin, end), if `is_tile` for partial sums. `warp_index`: in its team.
+  /// Multiplies the rows [begin, end), if `is_tile` for partial sums. `warp_index`: in its team. The function
+  /// is long because its steps share registers and barriers of the team.
   template <class Context, class Team>
   SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
                                   const params& p, const supernode& node, std::int64_t begin,

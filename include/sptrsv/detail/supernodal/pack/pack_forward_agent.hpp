@@ -54,7 +54,8 @@ struct pack_forward_agent {
     }
   }
 
-  /// Solves for the rows [begin, end). `polls_g`: other blocks hand g over. `warp_index`: in its team.
+  /// Solves for the rows [begin, end). `polls_g`: other blocks hand g over. `warp_index`: in its team. The
+  /// function is long because its steps share registers and barriers of the team.
   template <class Context, class Team>
   SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
                                   const params& p, const supernode& node, std::int64_t begin,

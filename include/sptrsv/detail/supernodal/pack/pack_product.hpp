@@ -64,6 +64,8 @@ struct warp_share {
 /// says whether there is one by structure: if not all values of the pack are finite, the other terms are left
 /// out. From factors.dense_begin to factors.dense_end, both multiples of 4, `factors.dense(u, t)` is the
 /// factor, too, and faster.
+///
+/// The function is long because both kinds of terms use the same fragments in registers.
 template <class Context, class Warp, class Scalar, class Factors, class Sums>
 SPTRSV_DEVICE void multiply_octets(Context& ctx, const Warp& warp, const warp_share& share, int octets,
                                    int terms, bool all_finite, Scalar* pack, const Factors& factors,

@@ -119,7 +119,8 @@ struct forward_agent {
   }
 
   /// Solves for the rows [begin, end) of the panel. `is_tile`: other blocks solve for other rows. Memory of
-  /// the team: `panel_memory` for the rows, and `g`, `Capacity` elements for each right-hand side.
+  /// the team: `panel_memory` for the rows, and `g`, `Capacity` elements for each right-hand side. The
+  /// function is long because its steps share registers and barriers of the team.
   template <int Capacity, class Context, class Team>
   SPTRSV_DEVICE static void solve(Context& ctx, Team& team, const block_start& start, const params& p,
                                   const supernode& node, std::int64_t begin, std::int64_t end, bool is_tile,

@@ -50,6 +50,7 @@ struct invert_agent {
     block_norms<real>* norms;  ///< by supernode
   };
 
+  /// Inverts or copies the part of a block. The steps stand in one function: barriers are between them.
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const panel_part part = ctx.load_constant(p.parts + ctx.block_rank());
