@@ -43,7 +43,7 @@ GRIDS = {
     "convection-diffusion, 96 x 96 x 96": f"{GMRES} --grid 96",
 }
 CLASSES = {  # by the beginning of a preconditioner's name
-    "exact solves": ("IC(", "ILU(0)", "ILU(1)", "SSOR"),
+    "exact solves": ("IC(", "ILU(0)", "ILU(1)", "SSOR", "DILU"),
     "Jacobi sweeps": ("ILU(0) by",),
     "ISAI": ("ISAI",),
     "polynomial": ("Chebyshev",),

@@ -225,10 +225,52 @@ struct apply_inverse {
   }
 };
 
+/// A step to the pivots of DILU, with which (D + L) D^-1 (D + U) has the diagonal of A = L + diagonal + U:
+/// d_i = a_ii - (sum of a_ij a_ji / d_j over j < i). A step that changes nothing ends the iteration: the
+/// pivots are exact then, in whatever order the rows of earlier steps were computed.
+struct dilu_step {
+  csr_pointers a;
+  double* pivots;   ///< at first the diagonal of A
+  double* changed;  ///< 1 if a pivot has changed
+
+  SPTRSV_EXAMPLE_FUNCTION void operator()(std::int32_t row) const {
+    double pivot = a.entry(row, row);
+    for (std::int32_t e = a.offsets[row]; e < a.offsets[row + 1] && a.columns[e] < row; ++e) {
+      pivot -= a.values[e] * a.entry(a.columns[e], row) / pivots[a.columns[e]];
+    }
+    if (!(pivot == pivots[row])) {
+      *changed = 1;
+    }
+    pivots[row] = pivot;
+  }
+};
+/// Copies the diagonal of a matrix to an array.
+struct take_diagonal {
+  csr_pointers a;
+  double* diagonal;
+
+  SPTRSV_EXAMPLE_FUNCTION void operator()(std::int32_t row) const { diagonal[row] = a.entry(row, row); }
+};
+/// Stores values on the diagonal of a matrix.
+struct set_diagonal {
+  csr_pointers a;
+  const double* diagonal;
+  double* values;  ///< those of `a`
+
+  SPTRSV_EXAMPLE_FUNCTION void operator()(std::int32_t row) const {
+    for (std::int32_t e = a.offsets[row]; e < a.offsets[row + 1]; ++e) {
+      if (a.columns[e] == row) {
+        values[e] = diagonal[row];
+      }
+    }
+  }
+};
+
 /// The preconditioners: those with triangular solves, and the alternatives to them.
 enum class preconditioning {
   none,
   ssor,
+  dilu,
   ilu0,
   ic0,
   jacobi,
@@ -243,6 +285,34 @@ enum class preconditioning {
 inline void expect_sound(const std::string& name, const sptrsv::factor_status& status) {
   SPTRSV_EXPECTS(status.ok(), sptrsv::errc::invalid_argument,
                  name + " breaks down in row " + std::to_string(status.row.value_or(-1)));
+}
+
+/// Returns a matrix as kernels see it, with these values.
+template <class Matrix>
+csr_pointers pointers_of(const Matrix& a, const double* values) {
+  return {static_cast<std::int32_t>(a.rows), a.row_offsets.data(), a.column_indices.data(), values};
+}
+
+/// Returns the values of a matrix with the pivots of DILU on its diagonal: SSOR of that matrix is DILU.
+/// Throws sptrsv::error if a pivot is no number, or if there are more levels than steps.
+template <class Place>
+typename Place::vector dilu_values(const Place& on) {
+  auto values = on.copy({on.a.values.data(), on.a.values.size()});
+  const csr_pointers a = pointers_of(on.a, on.a.values.data());
+  auto pivots = on.put(std::vector<double>(static_cast<std::size_t>(a.rows)));
+  on.for_each_row(a.rows, take_diagonal{a, pivots.data()}, on.stream());
+  constexpr int most_steps = 10000;
+  bool has_changed = true;
+  for (int steps = 0; has_changed; ++steps) {
+    SPTRSV_EXPECTS(steps < most_steps, sptrsv::errc::invalid_argument,
+                   "the pivots of DILU are not found in " + std::to_string(most_steps) + " steps");
+    auto changed = on.put(std::vector<double>{0});
+    on.for_each_row(a.rows, dilu_step{a, pivots.data(), changed.data()}, on.stream());
+    has_changed = on.get(changed)[0] != 0;
+  }
+  on.for_each_row(a.rows, set_diagonal{a, pivots.data(), values.data()}, on.stream());
+  on.synchronize();
+  return values;
 }
 
 /// A preconditioner without triangular solves: jacobi, or what stands behind it in `preconditioning`.
@@ -308,11 +378,6 @@ class alternative {
   void for_each(std::int32_t count, const Body& body) const {
     on_.for_each_row(count, body, on_.stream());
   }
-  template <class Matrix>
-  static csr_pointers pointers_of(const Matrix& a, const double* values) {
-    return {static_cast<std::int32_t>(a.rows), a.row_offsets.data(), a.column_indices.data(), values};
-  }
-
   void factorise() {
     const auto ilu = sptrsv::analyze_incomplete_lu(on_.a, {}, on_.stream());
     expect_sound("ILU(0)", ilu.status(on_.stream()));

@@ -17,6 +17,8 @@ namespace sptrsv_examples {
 
 struct on_host {
   using policy = sptrsv::policy::host_parallel;
+  using single_policy = policy;  ///< with factors in single precision, which the host does not have
+  static constexpr bool has_single = false;
   using stream_type = sptrsv::host_stream;
   using matrix = sptrsv::csr_matrix<double>;
   using vector = std::vector<double>;
@@ -53,6 +55,8 @@ __global__ void run_for_each_row(std::int32_t rows, Body body) {
 
 struct on_gpu {
   using policy = sptrsv::policy::dataflow;
+  using single_policy = sptrsv::policy::dataflow_single;
+  static constexpr bool has_single = true;
   using stream_type = cudaStream_t;
   using matrix = sptrsv::device_csr_matrix<double>;
   using vector = sptrsv::buffer<double>;

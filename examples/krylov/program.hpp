@@ -99,7 +99,8 @@ inline void add_krylov_options(common::command_line& to, krylov_options& target,
       "Order of the rows: as they are, reverse Cuthill-McKee, by colours, or nested dissection where "
       "METIS is installed. Default: natural.");
   to.begin_group("Method");
-  common::choices<preconditioning> all{{"none", preconditioning::none}, {"ssor", preconditioning::ssor}};
+  common::choices<preconditioning> all{
+      {"none", preconditioning::none}, {"ssor", preconditioning::ssor}, {"dilu", preconditioning::dilu}};
   all.insert(all.end(), kinds.begin(), kinds.end());
   all.insert(all.end(), {{"jacobi", preconditioning::jacobi},
                          {"spai0", preconditioning::spai0},
@@ -107,11 +108,14 @@ inline void add_krylov_options(common::command_line& to, krylov_options& target,
                          {"chebyshev", preconditioning::chebyshev},
                          {"ilu_sweeps", preconditioning::ilu_sweeps},
                          {"isai", preconditioning::isai}});
-  to.add_choice("-p,--preconditioner", target.m.kind, all,
-                "Preconditioner: the exact solves of SSOR and of incomplete factors, or alternatives without "
-                "triangular solves.");
+  to.add_choice(
+      "-p,--preconditioner", target.m.kind, all,
+      "Preconditioner: the exact solves of SSOR, DILU and incomplete factors, or alternatives without "
+      "triangular solves.");
   to.add_integer("--fill", target.m.fill_level, 0, 1000, "K",
                  "Level of fill of ilu0 and ic0, which are ILU(K) and IC(K) then. Default: 0.");
+  to.add_flag("--single", target.m.single,
+              "Keep the factors of ilu0 and ic0 in single precision (policy::dataflow_single). Needs a GPU.");
   to.add_integer("--steps", target.m.steps, 1, 100, "K",
                  "Degree of chebyshev, or Jacobi sweeps of ilu_sweeps for each triangle. Default: 3.");
   to.add_integer("-n,--max-iterations", target.when.max_iterations, 0, 1000000, "N",
@@ -323,7 +327,11 @@ bool compare_alternatives(krylov_options options, const sptrsv::csr_matrix<doubl
   };
   const auto try_all = [&](const sptrsv::csr_matrix<double>& a, const auto& on) {
     using kind = preconditioning;
-    std::vector<preconditioner_choice> tried{{options.incomplete}, {options.incomplete, 1}, {kind::ssor}};
+    std::vector<preconditioner_choice> tried{
+        {options.incomplete}, {options.incomplete, 1}, {kind::ssor}, {kind::dilu}};
+    if (uses_gpu) {
+      tried.emplace_back(options.incomplete).single = true;
+    }
     if (options.order == row_ordering::natural) {
       tried.insert(tried.end(), {{kind::none},
                                  {kind::jacobi},

@@ -348,6 +348,16 @@ TEST(Alternatives, AreExactWhereNothingIsLeftOut) {
   expect_applied(dense, preconditioning::chebyshev, 200, r, x);
 }
 
+/// (D + L) D^-1 (D + U) of DILU has the diagonal of A, by hand for D = (2, 3/2, 5/6). ILU(0) of a star
+/// stencil changes nothing but the diagonal, so that it is DILU.
+TEST(Alternatives, OfTheDiagonalAreDilu) {
+  const matrix a{3, 3, {0, 3, 6, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2}, {2, 1, 1, 1, 2, 1, 1, 1, 2}};
+  expect_applied(a, preconditioning::dilu, 1, {4, 4.5, 4.5}, {1, 1, 1});
+  const matrix star = system_of(6, 2);
+  const auto r = sptrsv_common::seeded_vector<double>(star.rows, 5);
+  expect_applied(star, preconditioning::dilu, 1, r, applied(star, preconditioning::ilu0, 1, r));
+}
+
 /// The steps multiply the residual of an eigenvector of D^-1 A by the Chebyshev polynomial T for the interval
 /// from a thirtieth of 1.1 times the largest eigenvalue on: T(eigenvalue) / T(0).
 TEST(Alternatives, AreChebyshevPolynomials) {
