@@ -1,0 +1,181 @@
+// sptrsv_natural_blocks: solves systems by their natural blocks, which are runs of rows with the same
+// columns, in each shape of the kernel of natural_blocks/, and by policy::dataflow. All solutions are
+// compared with substitution on the host.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/natural_blocks/blocks_path.hpp"
+#include "benchmarks/shared/driver.cuh"
+#include "common/command_line/command_line.hpp"
+#include "common/command_line/matrix_options.hpp"
+#include "common/gpu/pool.cuh"
+#include "common/measurement/placement.hpp"
+#include "common/systems/matrix_source.hpp"
+#include "sptrsv/detail/dataflow/shape_list.hpp"
+#include "sptrsv/detail/simt/cuda_executor.cuh"
+#include "sptrsv/device_matrix.hpp"
+#include "sptrsv/host/backward_error.hpp"
+#include "sptrsv/policy/dataflow.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv_benchmarks::natural_blocks {
+namespace {
+
+namespace common = sptrsv_common;
+using index = std::int32_t;
+using system = common::triangular_system<double>;
+using sptrsv::detail::cuda_executor;
+
+using shapes = sptrsv::detail::dataflow::shape_list<
+    kernel_shape<2, 4, 4, 2, 6>, kernel_shape<3, 4, 1, 2, 8>, kernel_shape<3, 4, 2, 1, 8>,
+    kernel_shape<3, 4, 2, 2, 6>, kernel_shape<3, 8, 2, 2, 6>, kernel_shape<4, 4, 1, 1, 8>,
+    kernel_shape<4, 4, 1, 2, 6>, kernel_shape<4, 8, 1, 2, 6>, kernel_shape<6, 4, 1, 1, 6>,
+    kernel_shape<6, 4, 1, 1, 8>, kernel_shape<6, 8, 1, 1, 8>, kernel_shape<6, 8, 1, 2, 4>>;
+
+/// Returns the microseconds of a solve: the least of five rounds of solves back to back, about 5 ms each.
+template <class Solve>
+double time_of(const Solve& solve) {
+  const auto round = [&](int solves) {
+    return 1000 * common::device_time([&] {
+             for (int k = 0; k < solves; ++k) {
+               solve();
+             }
+           }) /
+           solves;
+  };
+  round(2);
+  const int solves = std::max(2, static_cast<int>(5000 / round(5)));
+  double best = round(solves);
+  for (int k = 0; k < 4; ++k) {
+    best = std::min(best, round(solves));
+  }
+  return best;
+}
+
+struct device_system {
+  explicit device_system(const system& host)
+      : stored(host.matrix), b(common::seeded_vector<double>(host.matrix.rows, 1)) {}
+  const sptrsv::csr_matrix<double>& stored;
+  std::vector<double> b;
+  sptrsv::device_csr_matrix<double> a = sptrsv::to_device(stored, cudaStream_t{});
+  sptrsv::buffer<double> b_there = sptrsv::to_device(b, cudaStream_t{});
+  sptrsv::buffer<double> x_there = sptrsv::to_device(std::vector<double>(b.size()), cudaStream_t{});
+
+  [[nodiscard]] bool is_right() const {
+    const auto x = sptrsv::to_host(x_there, cudaStream_t{});
+    return sptrsv::backward_error(stored, sptrsv::system_options{}, b, x).ok();
+  }
+};
+
+/// Solves in one shape and prints a line. Returns whether the solution is right; true without a schedule.
+template <class Shape>
+bool measure(const sptrsv::detail::host_triangle<index, index>& rows, device_system& s, double before) {
+  const cuda_executor on;
+  sptrsv::memory_resource& resource = on.default_resource();
+  const std::vector<index> first_rows = find_blocks(rows, Shape::values.rows);
+  const std::int64_t room =
+      static_cast<std::int64_t>(on.shared_limit() /
+                                (sizeof(double) * static_cast<std::size_t>(Shape::values.rows))) -
+      1;
+  const auto made = schedule_builder<index, index>(rows, first_rows, Shape::values,
+                                                   std::min<std::int64_t>(room, 65534), false)
+                        .build();
+  const shape_values v = Shape::values;
+  std::printf("  %d rows, %d lanes, %d tiles, %d warps, %d groups: ", v.rows, v.lanes, v.tiles, v.warps,
+              v.groups);
+  if (!made) {
+    std::printf("the ring buffer is too short\n");
+    return true;
+  }
+  blocks_path<double, Shape, index, cuda_executor> path(
+      *made, sptrsv::to_device(rows.sources, cudaStream_t{}),
+      sptrsv::to_device(rows.diagonal_sources, cudaStream_t{}), {sptrsv::system_options{}, false}, 1, on,
+      resource);
+  path.update_values(s.a.values.data(), on);
+  const auto size = static_cast<std::int64_t>(s.b.size());
+  const auto solve = [&] {
+    path.solve(1, {s.b_there.data(), size, 1, 1, size}, {s.x_there.data(), size, 1, 1, size}, on);
+  };
+  solve();
+  const bool right = s.is_right();
+  const double us = time_of(solve);
+  std::printf(
+      "%6lld steps, %5lld partial blocks, %5.1f bytes an entry, %8.2f us, %4.0f ns a step, %5.2f x%s\n",
+      static_cast<long long>(made->steps), static_cast<long long>(made->partial_blocks),
+      static_cast<double>(path.bytes()) / static_cast<double>(rows.columns.size() + s.b.size()), us,
+      1000 * us / static_cast<double>(made->steps), before / us, right ? "" : " WRONG");
+  return right;
+}
+
+/// Measures one system in all shapes, if its blocks have 1.4 rows on average.
+bool measure(const common::matrix_source& source) {
+  const double min_rows = 1.4;
+  const system host = common::make_triangle<double>(source, sptrsv::uplo::lower);
+  const auto rows = sptrsv::detail::build_on_host(sptrsv::detail::pattern_of(host.matrix.view()),
+                                                  {sptrsv::system_options{}, false});
+  const double per_block = static_cast<double>(rows.size()) /
+                           static_cast<double>(std::max<std::size_t>(find_blocks(rows, 8).size() - 1, 1));
+  if (per_block < min_rows) {
+    return true;
+  }
+  device_system s(host);
+  auto solver = sptrsv::analyze(sptrsv::policy::dataflow{}, s.a, sptrsv::system_options{}, cudaStream_t{});
+  const auto solve = [&] { solver.solve(s.b_there, s.x_there, cudaStream_t{}); };
+  solve();
+  bool right = s.is_right();
+  const double us = time_of(solve);
+  std::printf("%s: %lld rows, %.2f a block, %zu entries; dataflow: %s, %.2f us%s\n", source.name.c_str(),
+              static_cast<long long>(rows.size()), per_block, rows.columns.size(),
+              std::string(solver.info().path).c_str(), us, right ? "" : " WRONG");
+  shapes::for_each([&](auto shape, int) { right = measure<decltype(shape)>(rows, s, us) && right; });
+  std::fflush(stdout);
+  return right;
+}
+
+int run(const common::matrix_selection& selection) {
+  if (!common::has_gpu()) {
+    std::fprintf(stderr, "sptrsv_natural_blocks: this machine has no GPU\n");
+    return common::exit_no_gpu;
+  }
+  const common::generator_registry registry;
+  const auto sources = common::choose_sources(selection, registry);
+  if (sources.empty()) {
+    throw common::usage_error("the options choose no matrix");
+  }
+  common::keep_pool_memory();
+  std::printf("%s; driver: CUDA %s; runtime: CUDA %s\n", cuda_executor().device_name().c_str(),
+              driver_version().c_str(), runtime_version().c_str());
+  bool right = true;
+  for (const common::matrix_source& source : sources) {
+    try {
+      right = measure(source) && right;
+    } catch (const std::exception& e) {
+      std::printf("%s FAILED: %s\n", source.name.c_str(), e.what());
+      right = false;
+    }
+  }
+  return right ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace sptrsv_benchmarks::natural_blocks
+
+int main(int argc, char** argv) {
+  sptrsv_common::command_line arguments(
+      "sptrsv_natural_blocks",
+      "Solves with natural blocks, which are runs of rows with the same columns, beside policy::dataflow.");
+  sptrsv_common::matrix_selection selection{"", "none"};
+  add_matrix_options(arguments, selection, "the lower triangle", "none");
+  arguments.add_footer(
+      "Systems with less than 1.4 rows a block are left out. Exit status: 0 for success, 1 if a solution is "
+      "wrong or an error occurs, 2 for an error in the command line, 77 without a GPU.");
+  return arguments.run(argc, argv, [&] { return sptrsv_benchmarks::natural_blocks::run(selection); });
+}

@@ -1,0 +1,122 @@
+// Natural blocks: how they are found, and the kernel under hostile schedules.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "benchmarks/natural_blocks/blocks_path.hpp"
+#include "emulator/executor.hpp"
+#include "sptrsv/host/backward_error.hpp"
+#include "sptrsv/solver.hpp"
+#include "support/effort.hpp"
+#include "support/emulator_target.hpp"
+#include "support/matrices.hpp"
+
+namespace sptrsv::testing {
+namespace {
+
+namespace blocks = sptrsv_benchmarks::natural_blocks;
+using host_rows = detail::host_triangle<std::int32_t, std::int32_t>;
+
+/// A graph of nodes with some rows each: the rows of a node need all rows of its neighbours.
+pattern nodes(std::int64_t count, std::int64_t rows, std::int64_t reach, std::uint64_t seed) {
+  random_source random(seed);
+  std::vector<char> coupled(static_cast<std::size_t>(count * count));
+  for (char& c : coupled) {
+    c = random.below(3) == 0 ? 1 : 0;
+  }
+  return patterns::where("nodes", count * rows, [&](std::int64_t i, std::int64_t j) {
+    const std::int64_t a = i / rows;
+    const std::int64_t b = j / rows;
+    return a == b || (a - b <= reach && coupled[static_cast<std::size_t>(a * count + b)] != 0);
+  });
+}
+
+host_rows rows_of(const csr_matrix<double>& a, const detail::triangle_form& f) {
+  return detail::build_on_host(detail::pattern_of(a.view()), f);
+}
+
+template <class Shape>
+void expect_solved(const pattern& p, const form& f, std::uint64_t schedules) {
+  SCOPED_TRACE(p.name + ", " + f.name());
+  const auto a = make_matrix<double>(p, f).by_rows;
+  const detail::triangle_form of(f.options(), false);
+  const host_rows rows = rows_of(a, of);
+  const auto first_rows = blocks::find_blocks(rows, Shape::values.rows);
+  const auto made =
+      blocks::schedule_builder<std::int32_t, std::int32_t>(rows, first_rows, Shape::values, 1000, of.reversed)
+          .build();
+  ASSERT_TRUE(made);
+  emulator::device device;
+  const emulator::executor on(&device);
+  memory_resource& resource = on.default_resource();
+  const auto upload = [&](const auto& v) {
+    return detail::upload_array(v.data(), std::int64_t(v.size()), on, resource);
+  };
+  blocks::blocks_path<double, Shape, std::int32_t, emulator::executor> path(
+      *made, upload(rows.sources), upload(rows.diagonal_sources), of, 2, on, resource);
+  const auto values = upload(a.values);
+  path.update_values(values.data(), on);
+  std::vector<double> b(static_cast<std::size_t>(2 * p.size));
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    b[i] = 1 + std::sin(static_cast<double>(i));
+  }
+  const auto on_device = upload(b);
+  std::vector<double> first;
+  for (std::uint64_t k = 0; k < schedules; ++k) {
+    if (k > 0) {
+      device.settings = hostile_settings(k, 0);
+    }
+    const auto x = detail::make_buffer<double>(2 * p.size, on, resource);
+    path.solve(2.0, {on_device.data(), p.size, 2, 1, p.size}, {x.data(), p.size, 2, 1, p.size}, on);
+    const auto found = detail::download_array(x, on);
+    EXPECT_EQ(path.first_nonfinite_index(on), -1);
+    if (k == 0) {
+      first = found;
+      for (std::size_t c = 0; c < 2; ++c) {
+        const auto begin = static_cast<std::ptrdiff_t>(c) * p.size;
+        std::vector<double> rhs(b.begin() + begin, b.begin() + begin + p.size);
+        for (double& v : rhs) {
+          v *= 2;
+        }
+        const std::vector<double> x_of(found.begin() + begin, found.begin() + begin + p.size);
+        EXPECT_TRUE(backward_error(a, f.options(), rhs, x_of).ok());
+      }
+    }
+    EXPECT_EQ(found, first) << "schedule " << k;
+  }
+}
+
+using six = blocks::kernel_shape<6, 4, 1, 1, 4>;
+using three = blocks::kernel_shape<3, 4, 2, 2, 3>;
+
+TEST(NaturalBlocks, RowsWithTheSameColumnsAreABlock) {
+  const auto a = make_matrix<double>(nodes(5, 3, 4, 1), {}).by_rows;
+  const detail::triangle_form of(system_options{}, false);
+  EXPECT_EQ(blocks::find_blocks(rows_of(a, of), 6), (std::vector<std::int32_t>{0, 3, 6, 9, 12, 15}));
+  EXPECT_EQ(blocks::find_blocks(rows_of(a, of), 2),
+            (std::vector<std::int32_t>{0, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15}));
+  const auto chain = make_matrix<double>(patterns::stencil_2d(3, 2), {}).by_rows;
+  EXPECT_EQ(blocks::find_blocks(rows_of(chain, of), 6), (std::vector<std::int32_t>{0, 2, 3, 4, 5, 6}));
+}
+
+TEST(NaturalBlocks, AreSolvedUnderHostileSchedules) {
+  for (form f : covering_forms()) {
+    f.by_columns = false;
+    expect_solved<six>(nodes(20, 6, 9, 2), f, trials(8));
+    expect_solved<three>(nodes(25, 3, 20, 3), f, trials(8));
+  }
+}
+
+TEST(NaturalBlocks, RowsWithoutBlocksAreSolved) {
+  for (const pattern& p :
+       {patterns::dense(70), patterns::chain(50), patterns::diagonal(100), patterns::random(120, 4, 5)}) {
+    expect_solved<six>(p, {}, 2);
+    expect_solved<three>(p, {}, 2);
+  }
+}
+
+}  // namespace
+}  // namespace sptrsv::testing
