@@ -39,7 +39,7 @@ enum class reason {
   converged,              ///< the residual of x is at most a tolerance
   iteration_limit,        ///< options::max_iterations
   stagnation,             ///< rounding errors keep the residual of x above the tolerances
-  breakdown,              ///< a divisor of the method is 0
+  breakdown,              ///< a divisor of the method is 0, and its cycle has not halved the residual of x
   not_finite,             ///< b, x, A or the preconditioner gave a NaN or an infinity, or an overflow
   not_symmetric,          ///< conjugate_gradients: A is not symmetric (Hermitian)
   not_positive_definite,  ///< conjugate_gradients: p^H A p or r^H M^-1 r is not positive

@@ -362,6 +362,10 @@ TYPED_TEST_P(krylov_suite, name_the_reason) {
          reason::not_positive_definite, 0);
   expect(this->solve(krylov_method::bicgstab, suite::dense(2, {0, 1, -1, 0}), ones(2)), reason::breakdown, 0);
   expect(this->solve(krylov_method::gmres, suite::dense(2, {1, -1, 1, -1}), ones(2)), reason::breakdown, 1);
+  // After an iteration that has left 0.15 of the residual, w^H r = 0: the method starts again from x.
+  EXPECT_TRUE(
+      this->solve(krylov_method::bicgstab, suite::dense(3, {-2, 1, 0, 0, -2, -2, -1, -2, -1}), ones(3))
+          .converged());
   // GMRES finds the solution where BiCGStab breaks down.
   EXPECT_TRUE(this->solve(krylov_method::gmres, suite::dense(2, {0, 1, -1, 0}), ones(2)).converged());
 }

@@ -176,6 +176,7 @@ TEST_F(PendingErrorsInC, StayInCallsOfKrylovMethods) {
     sptrsv_matrix wrong = matrix;
     wrong.columns = wrong.rows = size - 1;  // with the indices of more columns
     wrong.entries -= 2;
+    options.factors = nullptr;
     EXPECT_EQ(sptrsv_solve_krylov(&wrong, &options, b.data(), x.data(), nullptr, &result),
               SPTRSV_INDEX_OUT_OF_RANGE);
     EXPECT_EQ(sptrsv_last_error_row(), size - 2);
