@@ -10,13 +10,17 @@
 
 #include <sptrsv.h>
 
+static PetscBool on_device = PETSC_FALSE; /* where the matrix is */
+
 /* Waits until the device has done its work, and returns the time. */
 static PetscErrorCode now(PetscLogDouble* seconds) {
   PetscDeviceContext context;
 
   PetscFunctionBegin;
-  PetscCall(PetscDeviceContextGetCurrentContext(&context));
-  PetscCall(PetscDeviceContextSynchronize(context));
+  if (on_device) {
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextSynchronize(context));
+  }
   PetscCall(PetscTime(seconds));
   PetscFunctionReturn(0);
 }
@@ -78,11 +82,14 @@ static PetscErrorCode time_direct(Mat F, Vec b, Vec x, PetscInt repeats, PetscLo
     PetscFunctionReturn(0);
   PetscCall(get_factors(F, &factors));
 #if defined(PETSC_HAVE_CUDA)
-  PetscDeviceContext context;
-  void* handle;
-  PetscCall(PetscDeviceContextGetCurrentContext(&context));
-  PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
-  stream = *(void**)handle;
+  if (on_device) {
+    PetscDeviceContext context;
+    void* handle;
+
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
+    stream = *(void**)handle;
+  }
 #endif
   PetscCall(VecGetArrayReadAndMemType(b, &b_array, NULL));
   PetscCall(VecGetArrayWriteAndMemType(x, &x_array, NULL));
@@ -156,7 +163,6 @@ static PetscErrorCode measure(Mat A, PCType method, MatSolverType solver, PetscI
 
 int main(int argc, char** argv) {
   PetscInt repeats = 100, rows, round;
-  PetscBool on_device;
   const char* theirs;
   MatInfo info;
   Mat A;
