@@ -26,7 +26,7 @@ GMRES = "gmres --restart 30 --max-iterations 3000"
 PCG = "pcg --max-iterations 5000"
 GRIDS = {
     "5-point, 512 x 512": f"{PCG} --dimensions 2 --grid 512",
-    "5-point, 1024 x 1024": f"{PCG} --dimensions 2 --grid 1024",
+    "5-point, 1000 x 1000": f"{PCG} --dimensions 2 --grid 1000",
     "9-point, 512 x 512": f"{PCG} --problem box --dimensions 2 --grid 512",
     "7-point, 64 x 64 x 64": f"{PCG} --grid 64",
     "7-point, 96 x 96 x 96": f"{PCG} --grid 96",
