@@ -35,7 +35,7 @@ FOLDERS = ("include", "tests", ".", "tests/acceptance/trial", "benchmarks")  # w
 TOOLS = {
     "memcheck": ["--tool", "memcheck"],
     "initcheck": ["--tool", "initcheck"],
-    "synccheck": ["--tool", "synccheck", "--num-cuda-barriers", "65536"],
+    "synccheck": ["--tool", "synccheck"],
     "racecheck": ["--tool", "racecheck", "--print-limit", "100000"],
 }
 # The programs that run under these tools, each with the arguments that make it run for a short time.
@@ -48,6 +48,9 @@ SANITIZED = {
     "gpu_supernodal_matrix": [],
     "gpu_analysis": [],
 }
+# Programs with kernels that wait for bulk copies at barriers in shared memory. To watch these, synccheck takes more than
+# 60 GB and several times as long.
+WITH_BULK_COPIES = {"sptrsv_trial", "gpu_entry_points", "gpu_factors", "gpu_analysis"}
 # Kernels that racecheck may name: it loses what named barriers order (docs/lab_log/compute_sanitizer.md).
 WITH_NAMED_BARRIERS = re.compile(r"partitioned|single_block|hybrid")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
@@ -152,6 +155,11 @@ def all_checks() -> list[Check]:
     return checks
 
 
+def watches_barriers(check: Check) -> bool:
+    """Returns whether synccheck needs room for the barriers of bulk copies."""
+    return check.program in WITH_BULK_COPIES
+
+
 def command_of(check: Check, build: Path) -> tuple[list[str], dict[str, str]]:
     """Returns the command and what it adds to the environment."""
     library = build / "src/libsptrsv.so"
@@ -164,7 +172,8 @@ def command_of(check: Check, build: Path) -> tuple[list[str], dict[str, str]]:
         return [sys.executable, "-B", str(ROOT / "scripts/check_machine_code.py"), str(binary)], {}
     command = [str(build / "tests" / check.program), *check.arguments]
     if check.tool:
-        command = ["compute-sanitizer", *TOOLS[check.tool], "--error-exitcode", "9", *command]
+        barriers = ["--num-cuda-barriers", "65536"] if check.tool == "synccheck" and watches_barriers(check) else []
+        command = ["compute-sanitizer", *TOOLS[check.tool], *barriers, "--error-exitcode", "9", *command]
     return command, {}
 
 
@@ -223,7 +232,8 @@ class Run:
 def needs_the_gpu_alone(check: Check) -> bool:
     """Returns whether a check needs most of the memory, as synccheck does for its barriers, or measures it."""
     is_trial = check.arguments[:1] == ("--seconds",)
-    return is_trial or check.tool == "synccheck" or re.search("memory|threads", check.program) is not None
+    is_large = check.tool == "synccheck" and watches_barriers(check)
+    return is_trial or is_large or re.search("memory|threads", check.program) is not None
 
 
 def count_gpus() -> int:
