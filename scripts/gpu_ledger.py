@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,7 +50,9 @@ SANITIZED = {
 }
 # Programs with kernels that wait for bulk copies at barriers in shared memory. To watch these, synccheck takes more than
 # 60 GB and several times as long.
-WITH_BULK_COPIES = {"sptrsv_trial", "gpu_entry_points", "gpu_factors", "gpu_analysis"}
+WITH_BULK_COPIES = {"sptrsv_trial", "gpu_entry_points", "gpu_factors"}
+# Checks that take long, and into how many parts their tests are divided.
+PARTS = {"gpu_incomplete under racecheck": 4, "gpu_analysis under racecheck": 4}
 # Kernels that racecheck may name: it loses what named barriers order (docs/lab_log/compute_sanitizer.md).
 WITH_NAMED_BARRIERS = re.compile(r"partitioned|single_block|hybrid")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
@@ -64,10 +66,13 @@ class Check:
     tool: str  # empty: none
     sources: tuple[str, ...]
     target: str  # what CMake builds for it
+    part: int = 0  # of its tests, if they are divided
+    parts: int = 1
 
     @property
     def name(self) -> str:
-        return " ".join([self.program, *self.arguments, *([f"under {self.tool}"] if self.tool else [])])
+        name = " ".join([self.program, *self.arguments, *([f"under {self.tool}"] if self.tool else [])])
+        return name if self.parts == 1 else f"{name}, part {self.part + 1} of {self.parts}"
 
 
 class Sources:
@@ -152,7 +157,13 @@ def all_checks() -> list[Check]:
     for binary, target in [("libsptrsv.so", "sptrsv_compiled"), ("sptrsv_trial", "sptrsv_trial")]:
         made_of = library if target == "sptrsv_compiled" else trial
         checks.append(Check("check_machine_code.py", (binary,), "", made_of, target))
-    return checks
+    return [part for check in checks for part in parts_of(check)]
+
+
+def parts_of(check: Check) -> list[Check]:
+    """Returns the check, or the parts into which its tests are divided."""
+    parts = PARTS.get(check.name, 1)
+    return [replace(check, part=part, parts=parts) for part in range(parts)]
 
 
 def watches_barriers(check: Check) -> bool:
@@ -174,7 +185,8 @@ def command_of(check: Check, build: Path) -> tuple[list[str], dict[str, str]]:
     if check.tool:
         barriers = ["--num-cuda-barriers", "65536"] if check.tool == "synccheck" and watches_barriers(check) else []
         command = ["compute-sanitizer", *TOOLS[check.tool], *barriers, "--error-exitcode", "9", *command]
-    return command, {}
+    divided = {"GTEST_TOTAL_SHARDS": str(check.parts), "GTEST_SHARD_INDEX": str(check.part)}
+    return command, divided if check.parts > 1 else {}
 
 
 def outcome_of(check: Check, status: int, output: str) -> tuple[str, str]:

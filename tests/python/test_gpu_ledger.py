@@ -1,6 +1,7 @@
 """Tests of scripts/gpu_ledger.py: what counts as a change, and that the page says what the ledger holds."""
 
 import json
+import re
 import sys
 import tempfile
 import unittest
@@ -22,6 +23,13 @@ class Ledger(unittest.TestCase):
             with mock.patch.object(gpu_ledger, "ROOT", root):
                 check = gpu_ledger.Check("program", (), "", ("source.cu",), "program")
                 return gpu_ledger.Sources().hash_of(check)
+
+    def test_long_checks_are_divided(self):
+        parts = [check for check in gpu_ledger.all_checks() if check.parts > 1]
+        self.assertEqual({re.sub(", part.*", "", check.name) for check in parts}, set(gpu_ledger.PARTS))
+        self.assertEqual(len({check.name for check in parts}), sum(gpu_ledger.PARTS.values()))
+        _, environment = gpu_ledger.command_of(parts[1], gpu_ledger.ROOT)
+        self.assertEqual(environment, {"GTEST_TOTAL_SHARDS": str(parts[1].parts), "GTEST_SHARD_INDEX": "1"})
 
     def test_comments_and_white_space_do_not_count(self):
         plain = self.hash_with('#include "header.hpp"\nint a = 1;\n', "int b;\n")
