@@ -137,7 +137,7 @@ def compare_factors(arguments):
     systems = grids((32, 2)) if arguments.quick else grids((128, 2), (192, 2), (24, 3))
     if arguments.matrix:
         systems.append((Path(arguments.matrix).stem, sp.csr_matrix(scipy.io.mmread(arguments.matrix), dtype=float)))
-    ours = "sptrsv.splu, ms", "its solve, us", 'its solve with policy="supernodal", us'
+    ours = "sptrsv.splu, ms", "its solve, us", 'with policy="dataflow", us', 'with "supernodal", us'
     print_heading("CuPy, splu(A).solve(b)", "rows", "entries of L and U", *ours, "CuPy's splu, ms", "its solve, us")
     for name, matrix in [*grids((8, 2)), *systems]:  # the first calls load kernels
         a = cupy_sparse.csc_matrix(matrix.tocsc())
@@ -148,13 +148,15 @@ def compare_factors(arguments):
             made.append(make(a))
             synchronise_cupy(None)
             times.append((time.perf_counter() - start) * 1e3)
-        made.append(sptrsv.from_splu(made[1], policy="supernodal"))
+        policies = "dataflow", "supernodal"
+        made += [sptrsv.from_splu(made[1], policy=policy) for policy in policies]
         solves = [microseconds(partial(lu.solve, b), synchronise_cupy) for lu in made]
         if len(b) > 64:
-            print_row(name, a.shape[0], int(made[1].nnz), times[0], solves[0], solves[2], times[1], solves[1])
+            print_row(name, a.shape[0], int(made[1].nnz), times[0], solves[0], *solves[2:], times[1], solves[1])
         x = made[1].solve(b)
         compare(f"CuPy, splu, {name}", made[0].solve(b), x)
-        compare(f"CuPy, supernodal, {name}", made[2].solve(b), x)
+        for policy, lu in zip(policies, made[2:], strict=True):
+            compare(f"CuPy, {policy}, {name}", lu.solve(b), x)
 
 
 def compare_jax(arguments):

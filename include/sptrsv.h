@@ -158,7 +158,9 @@ typedef struct sptrsv_factors_options {
   const void* column_order; /**< P_c: the column of A for each column of the factors; null: the identity */
   const void* row_scale;    /**< R, by row of A; null: ones */
   const void* column_scale; /**< C, by column of A; null: ones */
-  const char* policy;       /**< name and options of the policy; see sptrsv_options */
+  /** Name and options of the policy. Null: as in sptrsv_options, and for complete factors in device memory
+   * with wide supernodes, which a sample tells, `supernodal`, with its backward error. */
+  const char* policy;
 } sptrsv_factors_options;
 
 /** A part of the product of the factors. */

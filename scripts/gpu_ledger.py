@@ -48,8 +48,8 @@ SANITIZED = {
     "gpu_supernodal_matrix": [],
     "gpu_analysis": [],
 }
-# Programs with kernels that wait for bulk copies at barriers in shared memory. To watch these, synccheck takes more than
-# 60 GB and several times as long.
+# Programs with kernels that wait for bulk copies at barriers in shared memory. To watch these, synccheck takes more
+# than 60 GB and several times as long.
 WITH_BULK_COPIES = {"sptrsv_trial", "gpu_entry_points", "gpu_factors"}
 # Checks that take long, and into how many parts their tests are divided.
 PARTS = {"gpu_incomplete under racecheck": 4, "gpu_analysis under racecheck": 4}

@@ -280,7 +280,8 @@ def factors(
     row_scale, column_scale : array of shape (n,), optional
         Scalings by row and by column of `A`, in the memory of the factors.
     policy : str, optional
-        Name and options of the policy of both triangles; see `policy_names`.
+        Name and options of the policy of both triangles; see `policy_names`. By default complete factors in device
+        memory with wide supernodes take ``"supernodal"``; see `from_splu`.
 
     Returns
     -------

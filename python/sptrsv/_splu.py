@@ -177,8 +177,9 @@ def from_splu(lu: SuperLU, max_rhs: int = 1, policy: str | None = None) -> LUSol
     max_rhs : int, optional
         Largest number of right-hand sides of one solve.
     policy : str, optional
-        Name and options of the policy of both triangles. For complete factors in device memory,
-        ``"supernodal"`` is usually the fastest.
+        Name and options of the policy of both triangles. By default a sample of factors in device memory decides:
+        ``"supernodal"``, with the backward error of direct solvers, where they have wide supernodes, and otherwise
+        ``"automatic"``.
 
     Returns
     -------

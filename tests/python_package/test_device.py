@@ -101,6 +101,16 @@ class CuPy(unittest.TestCase):
         f.solve(b)
         self.assertEqual((f.status().kind, f.status().row), ("zero_pivot", 7))
 
+    def test_complete_factors_with_wide_supernodes_take_supernodal(self):
+        dense = RANDOM.uniform(-1, 1, (300, 300)) + 300 * np.eye(300)
+        for a, policy in ((dense, "supernodal"), (triangle() + np.eye(300), "automatic")):
+            f = sptrsv.from_splu(cupy_linalg.SuperLU(splu(sp.csc_matrix(a))))
+            self.assertEqual([info.policy for info in f.info], [policy] * 2)
+            b = RANDOM.uniform(-1, 1, 300)
+            np.testing.assert_allclose(a @ cupy.asnumpy(f.solve(cupy.asarray(b))), b, rtol=1e-9, atol=1e-9)
+        f = sptrsv.from_splu(cupy_linalg.SuperLU(splu(sp.csc_matrix(dense))), policy="dataflow")
+        self.assertEqual([info.policy for info in f.info], ["dataflow"] * 2)
+
     def test_factors_of_superlu_solve_as_scipy_does(self):
         a = sp.csc_matrix(triangle() + sp.random(300, 300, 0.02, random_state=5))
         host = splu(a)

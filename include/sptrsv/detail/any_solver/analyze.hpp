@@ -75,10 +75,36 @@ any_of<any_solver, View> analyze_any(const any_policy& policy, const View& a, co
       [&](const auto& chosen, auto own) { return analyze(chosen, a, options, own, resource); });
 }
 
+#ifdef __CUDACC__
+/// Returns whether a triangle in device memory is a complete factor with wide supernodes. Synchronises.
+/// Throws what an analysis throws for sizes and arrays.
+template <class View>
+bool suits_supernodal(const View& a, const triangular_factor& factor, stream_handle stream,
+                      memory_resource* resource) {
+  const system_options options{factor.part, factor.diagonal, factor.operation, 1};
+  const auto pattern = pattern_of(a);
+  check_shape<typename View::value_type>(a.rows, a.columns, pattern, options);
+  check_spaces<cuda_executor>(pattern, policy::automatic<>::name);
+  const cuda_executor on(stream);
+  return !on.is_capturing() &&
+         automatic::has_wide_supernodes(pattern, triangle_form(options, pattern.by_columns), on,
+                                        resource_or_default(resource, on));
+}
+#endif
+
+/// Without a policy, complete factors on the device whose supernodes are wide take supernodal.
 template <class Build, class View>
 any_of<any_factors, View> analyze_any_factors(const any_policy& policy, const View& first, const View* second,
                                               const factors_options_of<View>& options, stream_handle stream,
                                               memory_resource* resource) {
+#ifdef __CUDACC__
+  if (words_of(policy.text()).empty() && is_on_device<Build>(pattern_of(first).offsets) &&
+      suits_supernodal(first, options.first, stream, resource) &&
+      suits_supernodal(second == nullptr ? first : *second, options.second, stream, resource)) {
+    return analyze_any_factors<Build>(any_policy(policy::supernodal::name), first, second, options, stream,
+                                      resource);
+  }
+#endif
   return analyze_by_name<Build, any_of<any_factors, View>>(
       policy, pattern_of(first).offsets, stream, [&](const auto& chosen, auto own) {
         return second == nullptr ? analyze_factors(chosen, first, options, own, resource)
