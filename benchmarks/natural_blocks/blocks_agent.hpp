@@ -126,7 +126,7 @@ class block_solver {
     return static_cast<std::int64_t>(step) * Shape::values.step_blocks() +
            warp_of_group_ * Shape::values.warp_blocks() + lane_ / lanes;
   }
-  /// Returns the number of the lane's first tile among the first tiles of all lanes.
+  /// Returns the number of the lane's t-th tile.
   SPTRSV_DEVICE std::int64_t tile_of(std::int32_t step, int t) const {
     return ((static_cast<std::int64_t>(step) * Shape::values.warps + warp_of_group_) * tiles + t) * 32 +
            lane_;
