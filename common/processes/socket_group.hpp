@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -89,6 +90,8 @@ class socket_links {
       last_progress = clock::now();
     }
   }
+
+  [[nodiscard]] const std::vector<socket_owner>& sockets() const { return sockets_; }
 
  private:
   using clock = std::chrono::steady_clock;
@@ -169,10 +172,53 @@ class socket_links {
   double limit_s_;
 };
 
+/// A thread that calls lost(r) when process r has ended, which has closed its sockets. It does so once.
+class process_watch {
+ public:
+  process_watch(const std::vector<socket_owner>& sockets, std::function<void(int)> lost)
+      : lost_(std::move(lost)) {
+    int ends[2] = {-1, -1};
+    SPTRSV_EXPECTS(::pipe(ends) == 0, sptrsv::errc::unsupported,
+                   "no pipe: " + std::string(std::strerror(errno)));
+    woken_ = socket_owner(ends[0]);
+    wakes_ = socket_owner(ends[1]);
+    waits_.push_back({woken_.get(), POLLIN, 0});
+    for (const socket_owner& s : sockets) {
+      waits_.push_back({s.get(), POLLRDHUP, 0});  // poll() ignores the own one, which is negative
+    }
+    thread_ = std::thread([this] { run(); });
+  }
+  process_watch(const process_watch&) = delete;
+  process_watch& operator=(const process_watch&) = delete;
+  ~process_watch() {
+    wakes_ = socket_owner();  // closes the pipe
+    thread_.join();
+  }
+
+ private:
+  void run() {
+    while (::poll(waits_.data(), static_cast<nfds_t>(waits_.size()), -1) < 0 && may_be_repeated()) {
+    }
+    for (std::size_t r = 1; waits_[0].revents == 0 && r < waits_.size(); ++r) {
+      if (waits_[r].revents != 0) {
+        lost_(static_cast<int>(r - 1));
+        return;
+      }
+    }
+  }
+
+  std::function<void(int)> lost_;
+  socket_owner woken_;
+  socket_owner wakes_;
+  std::vector<pollfd> waits_;
+  std::thread thread_;
+};
+
 /// A process of a group. Each pair of processes is connected by a stream socket.
 ///
 /// If one of them has ended, or has not come within the time limit, `exchange` and `meet` throw on the others
-/// an error with errc::io_error, and a text that names it.
+/// an error with errc::io_error, and a text that names it. A thread watches the sockets, so that solves that
+/// wait for a process end, too, when it has ended.
 class socket_group : public sptrsv::process_group {
  public:
   /// A pair of processes is connected by two file descriptors: [r][s] is that of process r for process s.
@@ -220,8 +266,8 @@ class socket_group : public sptrsv::process_group {
   /// @throws error errc::invalid_argument if there is no process `rank`, if all[rank] has another size than
   ///   `all`, or if the limit is negative or NaN. The sockets stay open then.
   socket_group(const descriptors& all, int rank, double limit_s = 600)
-      : process_group(rank, static_cast<int>(all.size()),
-                      exchange_by(take(all, rank, limit_s), rank, limit_s)) {
+      : socket_group(rank, static_cast<int>(all.size()),
+                     std::make_shared<socket_links>(take(all, rank, limit_s), rank, limit_s)) {
     descriptors others = all;
     others[sptrsv::detail::at(rank)].clear();
     close_all(others);
@@ -241,11 +287,15 @@ class socket_group : public sptrsv::process_group {
   ///   the time limit.
   socket_group(int rank, int size, const std::string& host, int port, const std::string& token,
                double limit_s = 600)
-      : process_group(
-            rank, size,
-            exchange_by(rendezvous(rank, size, host, port, token, limit_s).connect(), rank, limit_s)) {}
+      : socket_group(rank, size,
+                     std::make_shared<socket_links>(
+                         rendezvous(rank, size, host, port, token, limit_s).connect(), rank, limit_s)) {}
 
  private:
+  socket_group(int rank, int size, const std::shared_ptr<socket_links>& links)
+      : process_group(rank, size, [links](messages to) { return links->exchange(std::move(to)); }),
+        watch_(links->sockets(), [this](int process) { fail(process); }) {}
+
   /// Takes the sockets of a process.
   static std::vector<socket_owner> take(const descriptors& all, int rank, double limit_s) {
     SPTRSV_EXPECTS(rank >= 0 && static_cast<std::size_t>(rank) < all.size(), sptrsv::errc::invalid_argument,
@@ -258,12 +308,8 @@ class socket_group : public sptrsv::process_group {
                    "the time limit is negative or not a number");
     return {own.begin(), own.end()};
   }
-  /// Returns the exchange by sockets.
-  static std::function<messages(messages)> exchange_by(std::vector<socket_owner> sockets, int rank,
-                                                       double limit_s) {
-    const auto links = std::make_shared<socket_links>(std::move(sockets), rank, limit_s);
-    return [links](messages to) { return links->exchange(std::move(to)); };
-  }
+
+  process_watch watch_;
 };
 
 }  // namespace sptrsv_common

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <climits>
 #include <cmath>
@@ -71,6 +72,46 @@ TEST(Processes, APeThatDiesIsNamed) {
   });
   EXPECT_EQ(done.failure, "PE 1 was ended by signal 9 (Killed)");
   EXPECT_EQ(done.result, "");
+}
+
+/// Waits as a kernel does: it reads the word that says whether a process has failed.
+void wait_for_failure(const process_group& group) {
+  while (reinterpret_cast<const std::atomic<std::uint32_t>*>(group.failure_word())->load() == 0) {
+    std::this_thread::yield();
+  }
+}
+
+TEST(Processes, KernelsThatWaitForAPeThatDiesAreTold) {
+  const processes_result done = run_processes(3, long_s, [](process_group& group) {
+    group.meet();
+    if (group.rank() == 1) {
+      std::raise(SIGKILL);
+    }
+    wait_for_failure(group);
+    try {
+      group.meet();
+    } catch (const detail::distributed::pe_has_left& e) {
+      return std::string(e.what());
+    }
+    return std::string("PE 0 has met PE 1");
+  });
+  EXPECT_EQ(done.failure, "PE 1 was ended by signal 9 (Killed)");
+  EXPECT_EQ(done.result, "PE 1 has left the team");
+}
+
+/// A program that starts its processes in another way says what it knows; a copy is the same process.
+TEST(Processes, AGroupIsToldThatAProcessHasFailed) {
+  process_group group(1, 2, [](process_group::messages to) { return to; });
+  const process_group copy = group;
+  group.meet();
+  std::thread([&] { group.fail(0); }).join();
+  wait_for_failure(copy);
+  try {
+    group.meet();
+    ADD_FAILURE() << "a process that has failed comes";
+  } catch (const detail::distributed::pe_has_left& e) {
+    EXPECT_EQ(e.pe(), 0);
+  }
 }
 
 TEST(Processes, APeThatFailsIsNamedAndOthersThatWaitElsewhereAreEnded) {

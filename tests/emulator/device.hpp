@@ -48,6 +48,8 @@ struct device_settings {
   std::size_t shared_limit = 227 * 1024;                               ///< bytes of shared memory per block
   int thread_limit = 1024;                                             ///< threads per block
   std::size_t memory_limit = std::numeric_limits<std::size_t>::max();  ///< bytes of live buffers
+  /// Called once a launch when no thread can go on, as by a host thread that watches. It may write to memory.
+  std::function<void()> when_stalled;
   bool check_initialised = true;  ///< throw `uninitialised_read` for such reads
   bool check_races = true;        ///< throw `data_race` for those in shared memory
 };
@@ -84,6 +86,9 @@ class device {
   /// How many calls of the executor that enqueue work succeed before one throws errc::cuda_error and enqueues
   /// nothing; less than 0: all succeed.
   std::int64_t calls_before_failure = -1;
+  /// How many stores and puts to other devices arrive before all later ones are lost, as from a device that
+  /// has failed; less than 0: all arrive.
+  std::int64_t sends_before_failure = -1;
   bool capturing = false;  ///< true while the stream records a graph; tests set it in place of the user
 
   /// Counts a call that enqueues work.
@@ -91,6 +96,15 @@ class device {
     if (calls_before_failure >= 0 && calls_before_failure-- == 0) {
       throw error(errc::cuda_error, "emulator: the call fails as planned");
     }
+  }
+
+  /// Counts a store or a put to another device. Returns whether it is lost.
+  bool loses_send() {
+    if (sends_before_failure > 0) {
+      --sends_before_failure;
+      return false;
+    }
+    return sends_before_failure == 0;
   }
 
   [[nodiscard]] memory_resource& resource() { return memory_; }

@@ -123,7 +123,12 @@ thread* scheduler::pick() {
       rounds_ = 0;
     }
     if (rounds_++ >= settings_.wake_rounds || !wake_pollers()) {
-      fail_deadlock();
+      if (settings_.when_stalled == nullptr) {
+        fail_deadlock();
+      }
+      std::exchange(settings_.when_stalled, nullptr)();
+      rounds_ = 0;
+      wake_pollers();
     }
   }
 }

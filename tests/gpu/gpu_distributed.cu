@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
@@ -167,6 +168,55 @@ TEST(GpuDistributed, NobodyWaitsOnTheHostForAPeThatHasFailed) {
     text = e.what();
   }
   EXPECT_EQ(text, "out of luck");
+}
+
+/// Lets one of `pes` PEs throw after `solves` solves. The others have enqueued more, which wait for it, and
+/// wait for their GPU. Returns how many of them have ended.
+int end_by_failure(const csr_matrix<double>& a, const plan_options& how, int pes, int failing, int solves) {
+  std::atomic<int> ended{0};
+  thread_team team(dealt(pes, gpu_count()));
+  try {
+    team.run([&](thread_team::member& pe) {
+      const owned_stream stream;
+      const detail::cuda_executor on(stream.get());
+      pe_solver<experimental::supernodal_tuning, double, thread_team::member, detail::cuda_executor> solver(
+          slice(a, pe.rank(), pes), a.rows, {}, how, pe, on);
+      auto b = solver.upload(std::vector<double>(static_cast<std::size_t>(a.rows), 1), a.rows, 1);
+      const bool fails = pe.rank() == failing;
+      for (int k = 0; k < (fails ? solves : solves + 4); ++k) {
+        solver.enqueue(b, b, 1, 1);
+      }
+      if (fails) {
+        throw std::runtime_error("out of luck");
+      }
+      on.synchronize();
+      try {
+        static_cast<void>(solver.get().status(on));
+        ADD_FAILURE() << "a solution without PE " << failing;
+      } catch (const detail::distributed::pe_has_left& e) {
+        EXPECT_EQ(e.pe(), failing);
+        ++ended;
+      }
+    });
+    ADD_FAILURE() << "no PE has thrown";
+  } catch (const std::runtime_error& e) {
+    EXPECT_STREQ(e.what(), "out of luck");
+  }
+  return ended;
+}
+
+TEST(GpuDistributed, KernelsThatWaitForAPeThatFailsEnd) {
+  const auto a = make_matrix<double>(factor_of_grid(40, 50), form{}).by_rows;
+  for (int time = 0; time < 1000; ++time) {
+    const int pes = 2 + time % 3;
+    plan_options how = plans_for(pes)[static_cast<std::size_t>(time) % plans_for(pes).size()];
+    how.sends = time % 2 == 0 ? pe_transport::direct : pe_transport::puts;
+    EXPECT_EQ(end_by_failure(a, how, pes, time / 3 % pes, time % 5), pes - 1);
+    ASSERT_FALSE(HasFailure()) << "run " << time;
+  }
+  gpu_pes after(dealt(2, gpu_count()));
+  check_solves<double, experimental::supernodal_tuning>(
+      {factor_of_grid(40, 50), form{}, plans_for(2).front()}, after);
 }
 
 TEST(GpuDistributed, WrongTeamsAreRefused) {

@@ -1785,8 +1785,8 @@ ERRORS = (
         ),
         Edit(
             DISTRIBUTED + "puts.hpp",
-            "scope.load_acquire(signals + place.signal) < solve",
-            "scope.load_acquire(signals + place.signal) == 0",
+            "polls.load_acquire(signals + place.signal) < solve",
+            "polls.load_acquire(signals + place.signal) == 0",
         ),
     ),
     error(
@@ -1795,8 +1795,8 @@ ERRORS = (
         "distributed",
         Edit(
             DISTRIBUTED + "puts.hpp",
-            "scope.load_acquire(signals + place.signal) < solve",
-            "scope.load_acquire(signals + place.signal) + 1 < solve",
+            "polls.load_acquire(signals + place.signal) < solve",
+            "polls.load_acquire(signals + place.signal) + 1 < solve",
         ),
     ),
     error(
@@ -1827,7 +1827,7 @@ ERRORS = (
         "a waiting block hands over values that have not come",
         "order",
         "distributed",
-        Edit(DISTRIBUTED + "puts.hpp", "is_pending && scope.load_acquire(signals + number) >= solve", "is_pending"),
+        Edit(DISTRIBUTED + "puts.hpp", "is_pending && polls.load_acquire(signals + number) >= solve", "is_pending"),
     ),
     error(
         "a tree of messages has a wrong child",
@@ -1869,6 +1869,44 @@ ERRORS = (
             "!owners_.is_divided(of_.supernode_at(of_.range_end(s) - 1))",
             "true",
         ),
+    ),
+    error(
+        "a PE waits for a value although another one has failed",
+        "order",
+        "distributed_failure",
+        Edit(
+            DISTRIBUTED + "puts.hpp",
+            "has_failed_ ? static_cast<T>(Failed) : scope_.load_relaxed(p)",
+            "scope_.load_relaxed(p)",
+        ),
+    ),
+    error(
+        "a PE waits for a signal although another one has failed",
+        "order",
+        "distributed_failure",
+        Edit(
+            DISTRIBUTED + "puts.hpp",
+            "has_failed_ ? static_cast<T>(Failed) : scope_.load_acquire(p)",
+            "scope_.load_acquire(p)",
+        ),
+    ),
+    error(
+        "a wait that ends because a PE has failed does not say so",
+        "order",
+        "distributed_failure",
+        Edit(DISTRIBUTED + "puts.hpp", "scope_.store_relaxed(failure_.seen, std::uint32_t{1});", ""),
+    ),
+    error(
+        "the status says nothing of a PE that has failed",
+        "value",
+        "distributed_failure",
+        Edit(DISTRIBUTED + "distributed_engine.hpp", "state.has_failed != 0", "false"),
+    ),
+    error(
+        "a warp hands on a message that has not come",
+        "order",
+        "distributed_failure",
+        Edit(DISTRIBUTED + "puts.hpp", "warp.shuffle(polls.has_failed() ? 1 : 0, lane) != 0", "false"),
     ),
     # Krylov methods.
     error(

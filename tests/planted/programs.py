@@ -71,6 +71,7 @@ PROGRAMS = {
         Program("row_elimination_rows", source="policies/row_elimination_test.cpp"),
         Program("supernodal_factors", source="policies/supernodal_test.cpp"),
         Program("distributed", source="distributed/solve_test.cpp"),
+        Program("distributed_failure", source="distributed/failure_test.cpp"),
         Program("supernodal_merge", source="unit/supernodal/analysis/merge_test.cpp"),
         Program("analysis", source="contract/instances/analysis_test.cpp"),
         Program("both_triangles", source="contract/instances/factors_test.cpp"),

@@ -19,6 +19,13 @@ class emulator_team {
   /// `mail` belongs to all members and has one element for each. `sharing`: how many PEs share a device.
   emulator_team(emulator::cluster& devices, int rank, team_mail& mail, int sharing = 1)
       : devices_(devices), rank_(rank), mail_(mail), sharing_(sharing) {}
+  emulator_team(const emulator_team&) = delete;
+  emulator_team& operator=(const emulator_team&) = delete;
+  ~emulator_team() {
+    if (failure_ != nullptr) {
+      devices_.at(rank_).resource().deallocate(failure_, sizeof(*failure_), nullptr);
+    }
+  }
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return devices_.size(); }
@@ -33,6 +40,22 @@ class emulator_team {
     }
     devices_.meet(rank_);
     return received;
+  }
+
+  /// Returns a word in the memory of the device.
+  const std::uint32_t* failure_word() {
+    if (failure_ == nullptr) {
+      failure_ =
+          static_cast<std::uint32_t*>(devices_.at(rank_).resource().allocate(sizeof(*failure_), nullptr));
+      emulator::executor(&devices_.at(rank_)).fill_bytes(failure_, 0, sizeof(*failure_));
+    }
+    return failure_;
+  }
+
+  /// Sets the word as a host thread does while kernels run.
+  static void say_failed(const std::uint32_t* word) {
+    auto& buffer = emulator::memory_space::instance().checked(word, sizeof(*word), "say_failed");
+    *buffer.bytes_at(emulator::address_of(word)) = 1;
   }
 
   std::vector<void*> allocate(std::size_t bytes) {
@@ -55,6 +78,7 @@ class emulator_team {
   int rank_;
   team_mail& mail_;
   int sharing_;
+  std::uint32_t* failure_ = nullptr;
 };
 
 /// Puts as NVSHMEM has them: each thread's puts to a PE are ordered by its fences only.

@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/distributed/distributed_team.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv::SPTRSV_ABI {
@@ -28,11 +30,8 @@ class process_group {
   ///   by MPI_Alltoallv. It throws if a process does not come; the collective functions pass that on.
   /// @throws error errc::invalid_argument if there is no process `rank`, or no `exchange`.
   process_group(int rank, int size, std::function<messages(messages)> exchange)
-      : rank_(rank), size_(size), exchange_(std::move(exchange)) {
-    SPTRSV_EXPECTS(rank >= 0 && rank < size, errc::invalid_argument, "process ", rank, " of a group of ",
-                   size);
-    SPTRSV_EXPECTS(exchange_ != nullptr, errc::invalid_argument, "a group without an exchange");
-  }
+      : process_group(rank, size, std::move(exchange),
+                      std::make_shared<detail::distributed::failure_state>()) {}
 
   /// Returns the number of this process.
   [[nodiscard]] int rank() const { return rank_; }
@@ -41,24 +40,53 @@ class process_group {
 
   /// Sends to[r] to process r, and returns what each process has sent to this one. Collective.
   ///
-  /// @throws error errc::size_mismatch if there are not as many messages as processes.
+  /// @throws error errc::size_mismatch if there are not as many messages as processes; errc::io_error if a
+  ///   process has failed.
   messages exchange(messages to) {
     const auto expect_one_each = [&](const messages& all) {
       SPTRSV_EXPECTS(all.size() == static_cast<std::size_t>(size_), errc::size_mismatch, "exchange got ",
                      all.size(), " messages for ", size_, " processes");
     };
     expect_one_each(to);
-    messages received = exchange_(std::move(to));
-    expect_one_each(received);
-    return received;
+    failure_->check();
+    try {
+      messages received = exchange_(std::move(to));
+      expect_one_each(received);
+      return received;
+    } catch (const detail::distributed::pe_has_left& e) {
+      fail(e.pe());
+      throw;
+    } catch (...) {
+      fail(rank_);
+      throw;
+    }
   }
   /// Waits until all processes have called it. Collective.
   void meet() { exchange(messages(static_cast<std::size_t>(size_))); }
+
+  /// Says that a process has ended or will not come. Kernels of this process that wait for it end, x is
+  /// undefined then, and collective functions throw. Any thread may call it, also while another one waits for
+  /// the GPU: a thread that watches the other processes, for example.
+  void fail(int process) noexcept { failure_->set(process); }
+  /// Returns the word that kernels read; see distributed_team.hpp. The team maps it.
+  [[nodiscard]] const std::uint32_t* failure_word() const { return failure_->word(); }
+
+ protected:
+  /// As above, for a process that shares `failure` with others.
+  process_group(int rank, int size, std::function<messages(messages)> exchange,
+                std::shared_ptr<detail::distributed::failure_state> failure)
+      : rank_(rank), size_(size), exchange_(std::move(exchange)), failure_(std::move(failure)) {
+    SPTRSV_EXPECTS(rank >= 0 && rank < size, errc::invalid_argument, "process ", rank, " of a group of ",
+                   size);
+    SPTRSV_EXPECTS(exchange_ != nullptr, errc::invalid_argument, "a group without an exchange");
+  }
+  [[nodiscard]] detail::distributed::failure_state& failure() const { return *failure_; }
 
  private:
   int rank_;
   int size_;
   std::function<messages(messages)> exchange_;
+  std::shared_ptr<detail::distributed::failure_state> failure_;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI

@@ -12,6 +12,7 @@
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/distributed_team.hpp"
+#include "sptrsv/detail/distributed/map_failure.cuh"
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/distributed/process_group.hpp"
 
@@ -37,6 +38,7 @@ class process_team : public process_group {
       SPTRSV_EXPECTS(device >= 0 && device < count, errc::invalid_argument, "there is no GPU ", device,
                      " among ", count);
       SPTRSV_CUDA_CHECK(cudaSetDevice(device));
+      detail::distributed::map_for_gpus(failure());
     });
     cudaDeviceProp properties{};
     SPTRSV_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));

@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/distributed/map_failure.cuh"
 #include "sptrsv/detail/distributed/pe_threads.hpp"
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/distributed/process_group.hpp"
@@ -60,9 +62,8 @@ class thread_team {
   [[nodiscard]] int size() const { return static_cast<int>(devices_.size()); }
 
   /// Calls body(pe) for each PE in a thread of its own, with its GPU as the current device, and waits for
-  /// all. If a call throws, collective functions throw on the other PEs. A solve that another PE has
-  /// enqueued, and that waits for this PE, does not end, and a PE that waits for that solve hangs: where this
-  /// may happen, let `body` end the process. A team runs once.
+  /// all. If a call throws, collective functions throw on the other PEs, and solves that wait for this PE
+  /// end, with an undefined x. A team runs once.
   ///
   /// @throws the first exception of a PE, of its own type; an `error` has a text that names the PE. error
   ///   errc::unsupported if the thread of a PE cannot start.
@@ -112,6 +113,8 @@ class thread_team {
 
   std::vector<int> devices_;
   detail::distributed::meeting meeting_;
+  std::shared_ptr<detail::distributed::failure_state> failure_ =
+      std::make_shared<detail::distributed::failure_state>();  ///< of all PEs
 };
 
 /// A PE of a thread_team, whose threads take the place of the processes of a group; it is a team in the sense
@@ -154,8 +157,10 @@ class thread_team::member : public process_group {
   friend class thread_team;
 
   member(thread_team& team, int rank, pe_memory& memory)
-      : process_group(rank, team.size(),
-                      [&team, rank](messages to) { return team.meeting_.exchange(rank, std::move(to)); }),
+      : process_group(
+            rank, team.size(),
+            [&team, rank](messages to) { return team.meeting_.exchange(rank, std::move(to)); },
+            team.failure_),
         team_(team),
         memory_(memory) {}
 
@@ -166,11 +171,17 @@ class thread_team::member : public process_group {
 inline void thread_team::run(const std::function<void(member&)>& body) {
   const current_device kept;
   std::vector<pe_memory> memory(devices_.size());
+  detail::distributed::map_for_gpus(*failure_);
   detail::distributed::run_pes(size(), meeting_, [&](int pe) {
     memory[detail::at(pe)].device = device(pe);
     SPTRSV_CUDA_CHECK(cudaSetDevice(device(pe)));
     member self(*this, pe, memory[detail::at(pe)]);
-    body(self);
+    try {
+      body(self);
+    } catch (...) {
+      self.fail(pe);
+      throw;
+    }
   });
 }
 

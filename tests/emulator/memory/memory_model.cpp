@@ -59,6 +59,9 @@ void memory_model::load_constant(thread& t, address_type a, std::size_t size, st
 void memory_model::store(thread& t, address_type a, std::size_t size, std::size_t word, const void* value,
                          const char* what, strength how) {
   const region r = resolve(t, a, size, word, what, how == strength::system);
+  if (is_remote(t, r) && t.owner->of->where->loses_send()) {
+    return;
+  }
   note_write(t, r, a, size, what, how == strength::weak ? access::write : access::atomic_write);
   for (std::size_t at = 0; at < size; at += word) {
     pending_store s{a + at,
@@ -190,6 +193,9 @@ void memory_model::end(grid& g) {
 
 void memory_model::put(thread& t, const device& to_device, int to_rank, address_type to, address_type from,
                        std::size_t bytes, address_type signal, std::uint64_t value) {
+  if (t.owner->of->where->loses_send()) {
+    return;
+  }
   const region source = resolve(t, from, bytes, 4, "put from");
   if (source.buffer == nullptr) {
     throw out_of_bounds(name_of(t) + ": put from " + describe(t, from) + ", which is not global memory");

@@ -60,10 +60,18 @@ struct pe_agent {
   }
 
  private:
-  /// Draws a ticket. `start.block`: number of the task, counted from the first one of Agent.
+  /// Draws a ticket. `start.block`: number of the task, counted from the first one of Agent. There is none if
+  /// a PE has failed.
   template <class Context>
   SPTRSV_DEVICE static void take_task(Context& ctx, block_start& start, const params& p) {
+    const bool has_failed = ctx.load_relaxed(&p.state->has_failed) != 0;
     const auto ticket = static_cast<std::int64_t>(ctx.atomic_add(&p.state->tickets, 1ull) - p.first_ticket);
+    start.half = 0;
+    start.rhs_to_reset = p.rhs_to_reset;
+    if (has_failed) {
+      start.block = p.solve_blocks + p.collect_blocks;
+      return;
+    }
     if (ticket == 0) {
       if (p.begins_call) {
         ctx.store(&p.state->first_nonfinite[p.call ^ 1], all_finite);
@@ -75,11 +83,9 @@ struct pe_agent {
     const std::int64_t sender = ticket - p.waiting_blocks;
     if (p.sends != nullptr && sender >= 0 && sender < p.exchange_blocks + p.solve_blocks &&
         ctx.load_constant(p.sends + sender) != 0) {
-      p.in.wait_for_others(ctx);
+      p.in.wait_for_others(ctx, p.mail.failure);
     }
     start.block = sender - p.exchange_blocks;
-    start.half = 0;
-    start.rhs_to_reset = p.rhs_to_reset;
   }
 
   template <class Context>

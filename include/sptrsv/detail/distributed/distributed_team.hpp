@@ -13,14 +13,19 @@
 //       of each; null where it cannot store to it. Then values go there by puts (puts.hpp). Collective.
 //   void release(void* own, std::size_t bytes) noexcept;
 //       Gives the memory back when no PE uses it any more. Collective.
+//   const std::uint32_t* failure_word() const;
+//       Returns a word that kernels of this PE can read. It becomes 1 if a PE fails: then kernels that wait
+//       end.
 //
 // All PEs call the collective functions in the same order. If a PE ends early, they throw on the others.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -35,7 +40,45 @@ namespace sptrsv::SPTRSV_ABI::detail::distributed {
 /// The exception of a PE that waits for one that has left.
 class pe_has_left : public error {
  public:
-  explicit pe_has_left(int pe) : error(errc::io_error, "PE " + std::to_string(pe) + " has left the team") {}
+  explicit pe_has_left(int pe)
+      : error(errc::io_error, "PE " + std::to_string(pe) + " has left the team"), pe_(pe) {}
+
+  [[nodiscard]] int pe() const { return pe_; }
+
+ private:
+  int pe_;
+};
+
+/// Whether a PE has failed, for all threads of a process and for its kernels. It has a page of memory of its
+/// own, which CUDA can map.
+class alignas(4096) failure_state {
+ public:
+  /// Says that a PE has failed. The first one is named.
+  void set(int pe) noexcept {
+    int none = -1;
+    pe_.compare_exchange_strong(none, pe);
+    word_.store(1);
+  }
+  /// Throws if a PE has failed.
+  void check() const {
+    if (word_ != 0) {
+      throw pe_has_left(pe_);
+    }
+  }
+  /// Returns the word that kernels read, which is 1 if a PE has failed.
+  [[nodiscard]] const std::uint32_t* word() const { return reinterpret_cast<const std::uint32_t*>(&word_); }
+  /// Maps the page, once. `map(page, bytes)` returns what owns the mapping.
+  template <class Map>
+  void map(const Map& map) {
+    if (mapping_ == nullptr) {
+      mapping_ = map(static_cast<void*>(this), sizeof(*this));
+    }
+  }
+
+ private:
+  std::atomic<std::uint32_t> word_{0};
+  std::atomic<int> pe_{-1};
+  std::shared_ptr<void> mapping_;
 };
 
 /// Sends the elements of to[r] to PE r. Returns those that each PE has sent to this one. Collective.
@@ -72,6 +115,7 @@ template <class Team, class T>
 std::vector<T> gather_one(Team& team, const T& mine) {
   std::vector<T> of_pe;
   for (const auto& received : gather(team, std::vector<T>{mine})) {
+    SPTRSV_EXPECTS(received.size() == 1, errc::io_error, "PEs are in different collective functions");
     of_pe.push_back(received.front());
   }
   return of_pe;

@@ -26,6 +26,7 @@ struct pe_state {
   /// By number of the call of solve mod 2: smallest substitution index whose x is not finite. A call with
   /// many right-hand sides enqueues several solves.
   alignas(128) std::int64_t first_nonfinite[2];
+  alignas(128) std::uint32_t has_failed;  ///< whether solves have ended because a PE has failed
 };
 
 /// The inboxes of all PEs as a kernel of one of them sees them.
@@ -52,18 +53,18 @@ struct inboxes {
   /// Waits until the others are ready for what this PE sends. One thread of a block calls it; the others may
   /// send after a barrier.
   template <class Context>
-  SPTRSV_DEVICE void wait_for_others(Context& ctx) const {
+  SPTRSV_DEVICE void wait_for_others(Context& ctx, const failure_words& failure) const {
     if (solve < inbox_buffers) {
       return;
     }
-    auto scope = ctx.system_scope();
+    auto scope = scope_of_polls<every_solve>(ctx, failure);
     for (int pe = 0; pe < size; ++pe) {
       const std::uint64_t* const others = own_begun + pe;
       while (pe != rank && scope.load_relaxed(others) < solve) {
         scope.pause(others);
       }
     }
-    scope.fence();
+    ctx.system_scope().fence();
   }
 };
 
@@ -205,7 +206,7 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
         return mail.wait(ctx, place, rhs, seen);
       }
     }
-    auto scope = ctx.system_scope();
+    auto scope = scope_of_polls<flag::canonical_nan>(ctx, mail.failure);
     return flag::wait(scope, this->buffers.component(half, rhs, index), seen);
   }
   template <class Context>

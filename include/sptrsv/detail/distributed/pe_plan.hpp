@@ -107,7 +107,7 @@ struct pe_plan {
       p.mail.puts = {begun.own(), arrays.add(begun.of_pe(), on, resource)};
       start = p;
     }
-    const pe_state begin{0, {all_finite, all_finite}};
+    const pe_state begin{0, {all_finite, all_finite}, 0};
     on.upload(state.data(), &begin, sizeof(begin));
     on.fill_bytes(inbox.own(), 0xff, inbox.bytes());
     on.fill_bytes(begun.own(), 0, begun.bytes());
@@ -188,6 +188,7 @@ struct pe_plan {
     p.in.of_pe = add(inbox.of_pe());
     p.in.values = inbox_values;
     p.state = state.data();
+    p.mail.failure = {team.failure_word(), &state.data()->has_failed};
     p.backward = whole.backward;
     p.waiting_blocks = waiting_blocks();
     p.exchange_blocks = exchange_blocks;

@@ -26,6 +26,66 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
+/// Says that a PE has failed. The host cannot end a kernel that waits, so what waits looks at these words.
+struct failure_words {
+  const std::uint32_t* of_team;  ///< in host memory that kernels read: not 0 if a PE has failed
+  std::uint32_t* seen;           ///< in device memory: not 0 if a thread of this PE has seen that
+};
+
+/// System scope for polls that end if a PE has failed: what they load is `Failed` then.
+template <auto Failed, class Scope>
+class polling_scope {
+ public:
+  SPTRSV_DEVICE polling_scope(const Scope& scope, const failure_words& failure)
+      : scope_(scope), failure_(failure) {}
+
+  /// Goes between two polls. Host memory is far away, so few polls look there.
+  template <class T>
+  SPTRSV_DEVICE void pause(const T* p) {
+    scope_.pause(p);
+    if (++polls_ % looks_apart == 0) {
+      has_failed_ = scope_.load_relaxed(failure_.seen) != 0;
+      if (!has_failed_ && polls_ % (8 * looks_apart) == 0 && scope_.load_relaxed(failure_.of_team) != 0) {
+        has_failed_ = true;
+        scope_.store_relaxed(failure_.seen, std::uint32_t{1});
+      }
+    }
+  }
+  template <class T>
+  SPTRSV_DEVICE T load_relaxed(const T* p) {
+    return has_failed_ ? static_cast<T>(Failed) : scope_.load_relaxed(p);
+  }
+  template <class T>
+  SPTRSV_DEVICE T load_acquire(const T* p) {
+    return has_failed_ ? static_cast<T>(Failed) : scope_.load_acquire(p);
+  }
+  template <int Count, class T>
+  SPTRSV_DEVICE void load_relaxed_words(const T* p, T* v) {
+    if (!has_failed_) {
+      scope_.template load_relaxed_words<Count>(p, v);
+      return;
+    }
+    for (int i = 0; i < Count; ++i) {
+      v[i] = static_cast<T>(Failed);
+    }
+  }
+  SPTRSV_DEVICE bool has_failed() const { return has_failed_; }
+
+ private:
+  static constexpr std::uint32_t looks_apart = 32;  ///< in polls
+
+  Scope scope_;
+  failure_words failure_;
+  std::uint32_t polls_ = 0;
+  bool has_failed_ = false;
+};
+template <auto Failed, class Context>
+SPTRSV_DEVICE auto scope_of_polls(Context& ctx, const failure_words& failure) {
+  return polling_scope<Failed, decltype(ctx.system_scope())>(ctx.system_scope(), failure);
+}
+/// What polls for the number of a solve load if a PE has failed: the largest number.
+inline constexpr std::uint64_t every_solve = ~std::uint64_t{0};
+
 /// Puts by stores to the memory of PEs that is mapped. It costs what NVSHMEM's puts cost over NVLink.
 struct mapped_puts {
   std::byte* own;           ///< the memory of this PE
@@ -116,6 +176,7 @@ struct no_mail {
   static constexpr bool exists = false;
 
   mapped_puts puts;  ///< to the numbers of solves that the PEs have begun
+  failure_words failure;
 
   template <class Context, class Inbox>
   SPTRSV_DEVICE void deliver(Context& /*ctx*/, std::int64_t /*number*/, const Inbox& /*inbox*/) const {}
@@ -134,6 +195,7 @@ struct mailbox {
   using word = typename flag::word;
 
   Puts puts;
+  failure_words failure;
   word* received;            ///< the buffer of the solve
   word* sent;                ///< the buffer of the solve in the outbox
   std::uint64_t* signals;    ///< of this PE
@@ -169,26 +231,26 @@ struct mailbox {
     if (flag::is_known(seen)) {
       return seen.value();
     }
-    auto scope = ctx.system_scope();
-    while (scope.load_acquire(signals + place.signal) < solve) {
-      scope.pause(signals + place.signal);
+    auto polls = scope_of_polls<every_solve>(ctx, failure);
+    while (polls.load_acquire(signals + place.signal) < solve) {
+      polls.pause(signals + place.signal);
     }
-    return flag::try_load(scope, component(received, place.mail, rhs)).value();
+    return flag::try_load(polls, component(received, place.mail, rhs)).value();
   }
   /// Waits for messages and hands their values to the blocks that poll the inbox. All lanes of a warp call
   /// it. `number`: of the message of the lane; there may be none.
   template <class Context, class Inbox>
   SPTRSV_DEVICE void deliver(Context& ctx, std::int64_t number, const Inbox& inbox) const {
     const auto warp = ctx.template group<32>();
-    auto scope = ctx.system_scope();
+    auto polls = scope_of_polls<every_solve>(ctx, failure);
     bool is_pending = number < delivery_count;
     const delivery own = is_pending ? ctx.load_constant(deliveries + number) : delivery{0, 0};
     while (warp.any(is_pending)) {
-      const bool has_come = is_pending && scope.load_acquire(signals + number) >= solve;
+      const bool has_come = is_pending && polls.load_acquire(signals + number) >= solve;
       is_pending = is_pending && !has_come;
       std::uint32_t come = warp.ballot(has_come);
       if (come == 0 && is_pending) {
-        scope.pause(signals + number);
+        polls.pause(signals + number);
       }
       warp.sync();
       for (int lane = 0; come != 0; ++lane, come >>= 1) {
@@ -197,9 +259,10 @@ struct mailbox {
         }
         const std::int64_t first = warp.shuffle(own.first, lane);
         const std::int64_t count = warp.shuffle(own.count, lane);
+        const bool is_lost = warp.shuffle(polls.has_failed() ? 1 : 0, lane) != 0;
         for (std::int64_t i = first + warp.rank(); i < first + count; i += 32) {
           for (std::int64_t rhs = 0; rhs < columns; ++rhs) {
-            const auto seen = flag::try_load(scope, component(received, i, rhs));
+            const auto seen = is_lost ? flag::unseen() : flag::try_load(polls, component(received, i, rhs));
             flag::publish(ctx, inbox.component(0, rhs, ctx.load_constant(inbox_indices + i)), seen.value());
           }
         }
