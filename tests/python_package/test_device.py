@@ -107,7 +107,8 @@ class CuPy(unittest.TestCase):
             f = sptrsv.from_splu(cupy_linalg.SuperLU(splu(sp.csc_matrix(a))))
             self.assertEqual([info.policy for info in f.info], [policy] * 2)
             b = RANDOM.uniform(-1, 1, 300)
-            np.testing.assert_allclose(a @ cupy.asnumpy(f.solve(cupy.asarray(b))), b, rtol=1e-9, atol=1e-9)
+            x = cupy.asnumpy(f.solve(cupy.asarray(b)))
+            np.testing.assert_allclose(np.asarray(a) @ x, b, rtol=1e-9, atol=1e-9)
         f = sptrsv.from_splu(cupy_linalg.SuperLU(splu(sp.csc_matrix(dense))), policy="dataflow")
         self.assertEqual([info.policy for info in f.info], ["dataflow"] * 2)
 
