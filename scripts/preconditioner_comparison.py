@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Solves systems with all preconditioners of the examples pcg and gmres, and prints tables in Markdown.
 
-usage: preconditioner_comparison.py PROGRAMS [MATRICES]
+usage: preconditioner_comparison.py PROGRAMS [MATRICES] [--only REGEX]
 
 PROGRAMS is the folder of pcg and gmres, for example build/default/examples. MATRICES is a folder with Matrix Market
-files (.mtx or .mtx.gz): symmetric ones are solved by conjugate gradients, the others by GMRES(30); of a file without
-values the graph's Laplacian is solved. Without it only the problems on grids are solved.
+files (.mtx or .mtx.gz), in subfolders whose names say of what kind they are: symmetric ones are solved by conjugate
+gradients, the others by GMRES(30); of a file without values the graph's Laplacian is solved. Without it only the
+problems on grids are solved.
 The first table has a line for each system: the iterations and the milliseconds to a residual of 1e-8, set-up included,
-of the fastest preconditioner of each class. The second one counts on how many systems each preconditioner is the
-fastest. Exit status: 0 if each system was solved by some preconditioner, 1 if not.
+of the fastest preconditioner of each class. The second one has a line for each kind of systems: the preconditioner of
+each class that one would take for all of them, and its time over that of the fastest on each system, in the geometric
+mean and at most. Exit status: 0 if each system was solved by some preconditioner, 1 if not.
 """
 
 from __future__ import annotations
@@ -18,29 +20,38 @@ import collections
 import gzip
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 from typing import NamedTuple
 
 GMRES = "gmres --restart 30 --max-iterations 3000"
 PCG = "pcg --max-iterations 5000"
-GRIDS = {
-    "5-point, 512 x 512": f"{PCG} --dimensions 2 --grid 512",
-    "5-point, 1000 x 1000": f"{PCG} --dimensions 2 --grid 1000",
-    "9-point, 512 x 512": f"{PCG} --problem box --dimensions 2 --grid 512",
-    "7-point, 64 x 64 x 64": f"{PCG} --grid 64",
-    "7-point, 96 x 96 x 96": f"{PCG} --grid 96",
-    "7-point, 128 x 128 x 128": f"{PCG} --grid 128",
-    "27-point, 64 x 64 x 64": f"{PCG} --problem box --grid 64",
-    "anisotropic, 512 x 512": f"{PCG} --problem anisotropic --dimensions 2 --grid 512",
-    "anisotropic, 64 x 64 x 64": f"{PCG} --problem anisotropic --grid 64",
-    "elasticity, 16 x 16 x 16": f"{PCG} --problem elasticity --grid 16",
-    "elasticity, 24 x 24 x 24": f"{PCG} --problem elasticity --grid 24",
-    "convection-diffusion, 256 x 256": f"{GMRES} --dimensions 2 --grid 256",
-    "convection-diffusion, 64 x 64 x 64": f"{GMRES} --grid 64",
-    "convection-diffusion, 64 x 64 x 64, Peclet 1": f"{GMRES} --grid 64 --peclet 1",
-    "convection-diffusion, 64 x 64 x 64, Peclet 100": f"{GMRES} --grid 64 --peclet 100",
-    "convection-diffusion, 96 x 96 x 96": f"{GMRES} --grid 96",
+GRIDS = {  # by kind of system
+    "diffusion on grids": {
+        "5-point, 512 x 512": f"{PCG} --dimensions 2 --grid 512",
+        "5-point, 1000 x 1000": f"{PCG} --dimensions 2 --grid 1000",
+        "9-point, 512 x 512": f"{PCG} --problem box --dimensions 2 --grid 512",
+        "7-point, 64 x 64 x 64": f"{PCG} --grid 64",
+        "7-point, 96 x 96 x 96": f"{PCG} --grid 96",
+        "7-point, 128 x 128 x 128": f"{PCG} --grid 128",
+        "27-point, 64 x 64 x 64": f"{PCG} --problem box --grid 64",
+    },
+    "anisotropic diffusion": {
+        "anisotropic, 512 x 512": f"{PCG} --problem anisotropic --dimensions 2 --grid 512",
+        "anisotropic, 64 x 64 x 64": f"{PCG} --problem anisotropic --grid 64",
+    },
+    "elasticity": {
+        "elasticity, 16 x 16 x 16": f"{PCG} --problem elasticity --grid 16",
+        "elasticity, 24 x 24 x 24": f"{PCG} --problem elasticity --grid 24",
+    },
+    "convection-diffusion": {
+        "convection-diffusion, 256 x 256": f"{GMRES} --dimensions 2 --grid 256",
+        "convection-diffusion, 64 x 64 x 64": f"{GMRES} --grid 64",
+        "convection-diffusion, 64 x 64 x 64, Peclet 1": f"{GMRES} --grid 64 --peclet 1",
+        "convection-diffusion, 64 x 64 x 64, Peclet 100": f"{GMRES} --grid 64 --peclet 100",
+        "convection-diffusion, 96 x 96 x 96": f"{GMRES} --grid 96",
+    },
 }
 CLASSES = {  # by the beginning of a preconditioner's name
     "exact solves": ("IC(", "ILU(0)", "ILU(1)", "SSOR", "DILU"),
@@ -95,19 +106,54 @@ def line_of(system: str, runs: list[Run]) -> str:
     return f"| {system} | " + " | ".join(cells) + " |"
 
 
+def systems_of(matrices: pathlib.Path | None) -> list[tuple[str, str, str]]:
+    """Returns the kind, the name and the command of each system."""
+    systems = [(kind, name, command) for kind, grids in GRIDS.items() for name, command in grids.items()]
+    if matrices is not None:
+        files = sorted([*matrices.rglob("*.mtx"), *matrices.rglob("*.mtx.gz")])
+        for file in files:
+            kind = "files" if file.parent == matrices else file.parent.name
+            systems.append((kind, file.name.split(".mtx")[0], command_of(file)))
+    return systems
+
+
+def recommend(kind: str, solved: list[list[Run]]) -> str:
+    """Returns the line of a kind: the preconditioner of each class that solves most of its systems, among these the one
+    whose times are shortest, relative to the fastest of all; the best of these in bold."""
+    ratios: dict[str, list[float]] = collections.defaultdict(list)
+    for runs in solved:
+        fastest = min(run.total for run in runs)
+        for run in runs:
+            ratios[run.name].append(run.total / fastest)
+    rank = {name: (-len(found), statistics.geometric_mean(found)) for name, found in ratios.items()}
+    takes = {of: [name for name in rank if class_of(name) == of] for of in CLASSES}
+    chosen = {of: min(names, key=lambda name: rank[name]) for of, names in takes.items() if names}
+    winner = min(chosen.values(), key=lambda name: rank[name])
+    cells = []
+    for of in CLASSES:
+        if of not in chosen:
+            cells.append("-")
+            continue
+        name = chosen[of]
+        cell = f"{name}: {rank[name][1]:.2f}, at most {max(ratios[name]):.2f}"
+        if len(ratios[name]) < len(solved):
+            cell += f"; solves {len(ratios[name])}"
+        cells.append(f"**{cell}**" if name == winner else cell)
+    return f"| {kind} | {len(solved)} | " + " | ".join(cells) + " |"
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", type=pathlib.Path)
     parser.add_argument("matrices", type=pathlib.Path, nargs="?")
+    parser.add_argument("--only", default="", help="a regular expression for the names of the systems")
     options = parser.parse_args(arguments)
-    systems = dict(GRIDS)
-    if options.matrices is not None:
-        files = sorted([*options.matrices.glob("*.mtx"), *options.matrices.glob("*.mtx.gz")])
-        systems |= {file.name.split(".mtx")[0]: command_of(file) for file in files}
-    wins: collections.Counter[str] = collections.Counter()
+    by_kind: dict[str, list[list[Run]]] = collections.defaultdict(list)
     failures = 0
     print("| system | " + " | ".join(CLASSES) + " |\n|---|" + "---|" * len(CLASSES))
-    for system, command in systems.items():
+    for kind, system, command in systems_of(options.matrices):
+        if not re.search(options.only, system):
+            continue
         program, *rest = command.split()
         done = subprocess.run(
             [str(options.programs / program), *rest, "--compare", "alternatives", "--repeat", "2"],
@@ -118,14 +164,14 @@ def main(arguments: list[str]) -> int:
         runs = read_runs(done.stdout)
         if runs:
             print(line_of(system, runs), flush=True)
-            wins[min(runs, key=lambda run: run.total).name] += 1
+            by_kind[kind].append(runs)
         else:
             failures += 1
             said = (done.stderr + done.stdout).strip().splitlines()
             print(f"{system}: no preconditioner has converged: {said[-1] if said else ''}", file=sys.stderr)
-    print("\n| fastest | systems |\n|---|--:|")
-    for name, count in wins.most_common():
-        print(f"| {name} | {count} |")
+    print("\n| kind | systems | " + " | ".join(CLASSES) + " |\n|---|--:|" + "---|" * len(CLASSES))
+    for kind, solved in by_kind.items():
+        print(recommend(kind, solved))
     return 1 if failures else 0
 
 

@@ -44,8 +44,34 @@ class PreconditionerComparison(CommandTest):
         status, output = self.call(comparison.main, self.write_programs(TABLE))
         self.assertEqual(status, 0)
         cells = "SSOR: 1,030, 43.73 | ILU(0) by 2 Jacobi sweeps: 33, 60.86 | - | **Chebyshev(3): 28, 34.9** | - |"
-        self.assertEqual(output.count(cells), len(comparison.GRIDS))
-        self.assertIn(f"| Chebyshev(3) | {len(comparison.GRIDS)} |", output)
+        self.assertEqual(output.count(cells), sum(map(len, comparison.GRIDS.values())))
+
+    def test_solves_the_systems_that_are_named(self) -> None:
+        status, output = self.call(comparison.main, self.write_programs(TABLE), "--only", "^elasticity, 16")
+        self.assertEqual(status, 0)
+        self.assertEqual(output.count("**Chebyshev(3): 28, 34.9**"), 1)
+
+    def test_recommends_what_solves_most_systems_of_a_kind(self) -> None:
+        run = comparison.Run
+        solved = [
+            [run("IC(0)", "20", 1.0), run("SSOR", "30", 2.0), run("Jacobi", "80", 4.0)],
+            [run("SSOR", "30", 3.0), run("Jacobi", "80", 1.5)],
+        ]
+        line = "| circuits | 2 | **SSOR: 2.00, at most 2.00** | - | - | - | Jacobi: 2.00, at most 4.00 |"
+        self.assertEqual(comparison.recommend("circuits", solved), line)
+        line = "| one | 1 | **IC(0): 1.00, at most 1.00** | - | - | - | Jacobi: 4.00, at most 4.00 |"
+        self.assertEqual(comparison.recommend("one", solved[:1]), line)
+        solved[1] = solved[1][1:]
+        line = "| some | 2 | IC(0): 1.00, at most 1.00; solves 1 | - | - | - | **Jacobi: 2.00, at most 4.00** |"
+        self.assertEqual(comparison.recommend("some", solved), line)
+
+    def test_takes_the_kind_of_a_file_from_its_folder(self) -> None:
+        text = "%%MatrixMarket matrix coordinate real general\n1 1 0\n"
+        self.write("a.mtx", text)
+        (self.folder / "circuits").mkdir()
+        self.write("circuits/b.mtx", text)
+        found = comparison.systems_of(self.folder)[-2:]
+        self.assertEqual([(kind, name) for kind, name, _ in found], [("files", "a"), ("circuits", "b")])
 
     def test_chooses_the_method_by_the_file(self) -> None:
         symmetric = pathlib.Path(self.write("a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n1 1 0\n"))
