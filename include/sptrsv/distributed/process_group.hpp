@@ -80,6 +80,7 @@ class process_group {
                    size);
     SPTRSV_EXPECTS(exchange_ != nullptr, errc::invalid_argument, "a group without an exchange");
   }
+  /// Returns what a team maps for its kernels.
   [[nodiscard]] detail::distributed::failure_state& failure() const { return *failure_; }
 
  private:
