@@ -48,9 +48,10 @@ SANITIZED = {
     "gpu_supernodal_matrix": [],
     "gpu_analysis": [],
 }
-# Programs with kernels that wait for bulk copies at barriers in shared memory. To watch these, synccheck takes more
-# than 60 GB and several times as long.
+# Programs with kernels that wait for bulk copies at barriers in shared memory, and for how many of these synccheck gets
+# room in each block: three stages of 32 warps need 96. It takes memory for them in all blocks of all kernels.
 WITH_BULK_COPIES = {"sptrsv_trial", "gpu_entry_points", "gpu_factors"}
+BARRIERS_OF_BLOCK = "256"
 # Checks that take long, and into how many parts their tests are divided: one for each test.
 PARTS = {"gpu_incomplete under racecheck": 42, "gpu_analysis under racecheck": 13}
 # Kernels that racecheck may name: it loses what named barriers order (docs/lab_log/compute_sanitizer.md).
@@ -166,11 +167,6 @@ def parts_of(check: Check) -> list[Check]:
     return [replace(check, part=part, parts=parts) for part in range(parts)]
 
 
-def watches_barriers(check: Check) -> bool:
-    """Returns whether synccheck needs room for the barriers of bulk copies."""
-    return check.program in WITH_BULK_COPIES
-
-
 def command_of(check: Check, build: Path) -> tuple[list[str], dict[str, str]]:
     """Returns the command and what it adds to the environment."""
     library = build / "src/libsptrsv.so"
@@ -183,7 +179,8 @@ def command_of(check: Check, build: Path) -> tuple[list[str], dict[str, str]]:
         return [sys.executable, "-B", str(ROOT / "scripts/check_machine_code.py"), str(binary)], {}
     command = [str(build / "tests" / check.program), *check.arguments]
     if check.tool:
-        barriers = ["--num-cuda-barriers", "65536"] if check.tool == "synccheck" and watches_barriers(check) else []
+        needs_barriers = check.tool == "synccheck" and check.program in WITH_BULK_COPIES
+        barriers = ["--num-cuda-barriers", BARRIERS_OF_BLOCK] if needs_barriers else []
         command = ["compute-sanitizer", *TOOLS[check.tool], *barriers, "--error-exitcode", "9", *command]
     divided = {"GTEST_TOTAL_SHARDS": str(check.parts), "GTEST_SHARD_INDEX": str(check.part)}
     return command, divided if check.parts > 1 else {}
@@ -244,10 +241,8 @@ class Run:
 
 
 def needs_the_gpu_alone(check: Check) -> bool:
-    """Returns whether a check needs most of the memory, as synccheck does for its barriers, or measures it."""
-    is_trial = check.arguments[:1] == ("--seconds",)
-    is_large = check.tool == "synccheck" and watches_barriers(check)
-    return is_trial or is_large or re.search("memory|threads", check.program) is not None
+    """Returns whether a check needs most of the memory, or measures it."""
+    return check.arguments[:1] == ("--seconds",) or re.search("memory|threads", check.program) is not None
 
 
 def count_gpus() -> int:
