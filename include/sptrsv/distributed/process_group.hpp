@@ -25,9 +25,8 @@ class process_group {
   ///
   /// @param rank the number of this process.
   /// @param size number of processes.
-  /// @param exchange sends to[r] to process r, and returns what each process has sent to this one, for
-  /// example
-  ///   by MPI_Alltoallv. It throws if a process does not come; the collective functions pass that on.
+  /// @param exchange sends to[r] to process r, and returns what each process has sent to this one, as
+  ///   MPI_Alltoallv does. It throws if a process does not come; the collective functions pass that on.
   /// @throws error errc::invalid_argument if there is no process `rank`, or no `exchange`.
   process_group(int rank, int size, std::function<messages(messages)> exchange)
       : process_group(rank, size, std::move(exchange),

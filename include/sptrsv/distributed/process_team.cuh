@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <exception>
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/distributed/cuda_team.cuh"
 #include "sptrsv/detail/distributed/distributed_team.hpp"
-#include "sptrsv/detail/distributed/map_failure.cuh"
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/distributed/process_group.hpp"
 
@@ -78,7 +77,7 @@ class process_team : public process_group {
   /// Gives the memory back when no PE uses it any more. Collective. If this PE ends by an exception, or
   /// another one has ended, the memory is kept until the process ends.
   void release(void* own, std::size_t /*bytes*/) noexcept {
-    if (!may_release()) {
+    if (!detail::distributed::has_released(*this)) {
       return;
     }
     try {
@@ -93,23 +92,6 @@ class process_team : public process_group {
     } catch (...) {
       return;  // the next collective function throws the cause
     }
-  }
-
- protected:
-  /// Waits until no PE uses memory any more. Returns false if a PE has ended, or this one ends by an
-  /// exception: nobody is to wait for it.
-  bool may_release() noexcept {
-    if (std::uncaught_exceptions() > 0) {
-      return false;
-    }
-    try {
-      meet();
-      SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
-      meet();
-    } catch (...) {
-      return false;  // the next collective function throws the cause
-    }
-    return true;
   }
 
  private:

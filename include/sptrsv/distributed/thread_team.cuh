@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/distributed/map_failure.cuh"
+#include "sptrsv/detail/distributed/cuda_team.cuh"
 #include "sptrsv/detail/distributed/pe_threads.hpp"
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/distributed/process_group.hpp"
@@ -34,8 +34,7 @@ class thread_team {
  public:
   class member;
 
-  /// Makes a team of a PE for each element of `devices`, the numbers of their GPUs. Enables the GPUs to
-  /// access each other's memory.
+  /// Makes a team of a PE for each element of `devices`, the numbers of their GPUs.
   ///
   /// @throws error errc::invalid_argument if there is no PE or no such GPU; errc::unsupported if a GPU cannot
   ///   access the memory of another one; errc::cuda_error.
@@ -48,11 +47,13 @@ class thread_team {
       SPTRSV_EXPECTS(device(pe) >= 0 && device(pe) < count, errc::invalid_argument, "PE ", pe, " has GPU ",
                      device(pe), ", of ", count, " GPUs");
     }
-    const current_device kept;
     for (int pe = 0; pe < size(); ++pe) {
-      for (int other = 0; other < size(); ++other) {
-        enable_access(pe, other);
-      }
+      for_gpus_of_others(pe, [&](int other) {
+        int can = 0;
+        SPTRSV_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, device(pe), other));
+        SPTRSV_EXPECTS(can != 0, errc::unsupported, "GPU ", device(pe), " of PE ", pe,
+                       " cannot access the memory of GPU ", other);
+      });
     }
   }
   thread_team(const thread_team&) = delete;
@@ -70,45 +71,35 @@ class thread_team {
   void run(const std::function<void(member&)>& body);
 
  private:
-  /// Makes the device of the thread current again.
-  class current_device {
-   public:
-    current_device() { SPTRSV_CUDA_CHECK(cudaGetDevice(&device_)); }
-    current_device(const current_device&) = delete;
-    current_device& operator=(const current_device&) = delete;
-    ~current_device() { detail::forget_failure(cudaSetDevice(device_)); }
-
-   private:
-    int device_ = 0;
-  };
   /// Memory of a PE that the kernels of all access. What is left when all PEs have ended is given back then.
   struct pe_memory {
-    int device = 0;
     std::vector<void*> allocated;
 
     ~pe_memory() {
       for (void* const left : allocated) {
-        detail::forget_failure(cudaSetDevice(device));
         detail::forget_failure(cudaFree(left));
       }
     }
   };
   [[nodiscard]] int device(int pe) const { return devices_[detail::at(pe)]; }
 
-  void enable_access(int pe, int other) const {
-    if (device(pe) == device(other)) {
-      return;
+  template <class Use>
+  void for_gpus_of_others(int pe, const Use& use) const {
+    for (const int other : devices_) {
+      if (other != device(pe)) {
+        use(other);
+      }
     }
-    int can = 0;
-    SPTRSV_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, device(pe), device(other)));
-    SPTRSV_EXPECTS(can != 0, errc::unsupported, "GPU ", device(pe), " of PE ", pe,
-                   " cannot access the memory of GPU ", device(other), " of PE ", other);
+  }
+  /// Makes the GPU of a PE the current device of its thread, and lets it access the memory of the others.
+  void open_device(int pe) const {
     SPTRSV_CUDA_CHECK(cudaSetDevice(device(pe)));
-    const cudaError_t status =
-        detail::call_apart([&] { return cudaDeviceEnablePeerAccess(device(other), 0); });
-    if (status != cudaErrorPeerAccessAlreadyEnabled) {
-      detail::check_status(status, "cudaDeviceEnablePeerAccess");
-    }
+    for_gpus_of_others(pe, [](int other) {
+      const cudaError_t status = detail::call_apart([&] { return cudaDeviceEnablePeerAccess(other, 0); });
+      if (status != cudaErrorPeerAccessAlreadyEnabled) {
+        detail::check_status(status, "cudaDeviceEnablePeerAccess");
+      }
+    });
   }
 
   std::vector<int> devices_;
@@ -141,16 +132,11 @@ class thread_team::member : public process_group {
       team_.meeting_.leave(rank());
       return;
     }
-    try {
-      meet();
-      SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
-      meet();
-    } catch (...) {
-      return;  // run() throws the cause
+    if (detail::distributed::has_released(*this)) {
+      auto& all = memory_.allocated;
+      all.erase(std::find(all.begin(), all.end(), own));
+      detail::forget_failure(cudaFree(own));
     }
-    auto& all = memory_.allocated;
-    all.erase(std::find(all.begin(), all.end(), own));
-    detail::forget_failure(cudaFree(own));
   }
 
  private:
@@ -169,12 +155,10 @@ class thread_team::member : public process_group {
 };
 
 inline void thread_team::run(const std::function<void(member&)>& body) {
-  const current_device kept;
   std::vector<pe_memory> memory(devices_.size());
   detail::distributed::map_for_gpus(*failure_);
   detail::distributed::run_pes(size(), meeting_, [&](int pe) {
-    memory[detail::at(pe)].device = device(pe);
-    SPTRSV_CUDA_CHECK(cudaSetDevice(device(pe)));
+    open_device(pe);
     member self(*this, pe, memory[detail::at(pe)]);
     try {
       body(self);

@@ -65,7 +65,7 @@ class nvshmem_team : public process_team {
   /// Gives the memory back when no PE uses it any more. Collective. If this PE ends by an exception, or
   /// another one has ended, the memory is kept until the process ends.
   void release(void* own, std::size_t /*bytes*/) noexcept {
-    if (may_release()) {
+    if (detail::distributed::has_released(*this)) {
       nvshmem_free(own);
     }
   }

@@ -143,14 +143,12 @@ class engine {
   }
   /// Returns what the solves of this PE cost.
   [[nodiscard]] distributed_facts facts() const {
-    distributed_facts f;
-    f.pes = plan_->owners.pes;
-    f.predicted_ns = plan_->owners.predicted.total_ns();
-    f.messages = plan_->sent_count;
-    f.sent_bytes = f.messages * std::int64_t{sizeof(Scalar)};
-    f.puts = count_of(plan_->mail.records);
-    f.device_bytes = plan_->bytes();
-    return f;
+    return {plan_->owners.pes,
+            plan_->owners.predicted.total_ns(),
+            plan_->sent_count,
+            plan_->sent_count * std::int64_t{sizeof(Scalar)},
+            count_of(plan_->mail.records),
+            plan_->bytes()};
   }
   [[nodiscard]] const plan& planned() const { return *plan_; }
 

@@ -14,7 +14,7 @@
 //   void release(void* own, std::size_t bytes) noexcept;
 //       Gives the memory back when no PE uses it any more. Collective.
 //   const std::uint32_t* failure_word() const;
-//       Returns a word that kernels of this PE can read. It becomes 1 if a PE fails: then kernels that wait
+//       Returns a word that kernels of this PE can read. It is not 0 if a PE has failed: kernels that wait
 //       end.
 //
 // All PEs call the collective functions in the same order. If a PE ends early, they throw on the others.
@@ -55,30 +55,22 @@ class alignas(4096) failure_state {
  public:
   /// Says that a PE has failed. The first one is named.
   void set(int pe) noexcept {
-    int none = -1;
-    pe_.compare_exchange_strong(none, pe);
-    word_.store(1);
+    std::uint32_t none = 0;
+    word_.compare_exchange_strong(none, static_cast<std::uint32_t>(pe) + 1);
   }
   /// Throws if a PE has failed.
   void check() const {
-    if (word_ != 0) {
-      throw pe_has_left(pe_);
+    if (const std::uint32_t word = word_; word != 0) {
+      throw pe_has_left(static_cast<int>(word - 1));
     }
   }
-  /// Returns the word that kernels read, which is 1 if a PE has failed.
+  /// Returns the word that kernels read.
   [[nodiscard]] const std::uint32_t* word() const { return reinterpret_cast<const std::uint32_t*>(&word_); }
-  /// Maps the page, once. `map(page, bytes)` returns what owns the mapping.
-  template <class Map>
-  void map(const Map& map) {
-    if (mapping_ == nullptr) {
-      mapping_ = map(static_cast<void*>(this), sizeof(*this));
-    }
-  }
+
+  std::shared_ptr<void> mapping;  ///< owns the mapping of the page; null: CUDA does not map it
 
  private:
-  std::atomic<std::uint32_t> word_{0};
-  std::atomic<int> pe_{-1};
-  std::shared_ptr<void> mapping_;
+  std::atomic<std::uint32_t> word_{0};  ///< not 0: 1 + the number of the first PE that has failed
 };
 
 /// Sends the elements of to[r] to PE r. Returns those that each PE has sent to this one. Collective.
