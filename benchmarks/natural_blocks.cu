@@ -1,6 +1,6 @@
 // sptrsv_natural_blocks: solves systems by their natural blocks, which are runs of rows with the same
-// columns, in each shape of the kernel of natural_blocks/, and by policy::dataflow. All solutions are
-// compared with substitution on the host.
+// columns, in each shape of the kernel of natural_blocks/, by policy::dataflow, and by cuSPARSE in blocked
+// storage. All solutions are compared with substitution on the host.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "benchmarks/natural_blocks/blocks_path.hpp"
+#include "benchmarks/natural_blocks/bsr_peer.cuh"
 #include "benchmarks/shared/driver.cuh"
 #include "common/command_line/command_line.hpp"
 #include "common/command_line/matrix_options.hpp"
+#include "common/generators/grids.hpp"
 #include "common/gpu/pool.cuh"
 #include "common/measurement/placement.hpp"
 #include "common/systems/matrix_source.hpp"
@@ -115,10 +117,33 @@ bool measure(const sptrsv::detail::host_triangle<index, index>& rows, device_sys
   return right;
 }
 
+/// Solves by cuSPARSE in square blocks, with its policy by levels and without, and prints a line for each
+/// size. Returns whether the solutions are right.
+bool measure_bsr(const device_system& s, double before) {
+  bool right = true;
+  for (const int block : {2, 3, 4, 6}) {
+    double us[2];
+    bool is_right = true;
+    std::int64_t values = 0;
+    for (const bool is_by_levels : {false, true}) {
+      bsr_peer peer(s.stored, block, s.b, is_by_levels);
+      peer.solve();
+      const auto x = peer.solution(s.b.size());
+      is_right = sptrsv::backward_error(s.stored, sptrsv::system_options{}, s.b, x).ok() && is_right;
+      us[is_by_levels ? 1 : 0] = time_of([&] { peer.solve(); });
+      values = peer.values();
+    }
+    std::printf("  bsrsv2, blocks of %d: %.2f values an entry, %8.2f us, by levels %8.2f us, %5.2f x%s\n",
+                block, static_cast<double>(values) / static_cast<double>(s.stored.values.size()), us[0],
+                us[1], before / std::min(us[0], us[1]), is_right ? "" : " WRONG");
+    right = right && is_right;
+  }
+  return right;
+}
+
 /// Measures one system in all shapes, if its blocks have 1.4 rows on average.
-bool measure(const common::matrix_source& source) {
+bool measure(const std::string& name, const system& host) {
   const double min_rows = 1.4;
-  const system host = common::make_triangle<double>(source, sptrsv::uplo::lower);
   const auto rows = sptrsv::detail::build_on_host(sptrsv::detail::pattern_of(host.matrix.view()),
                                                   {sptrsv::system_options{}, false});
   const double per_block = static_cast<double>(rows.size()) /
@@ -132,35 +157,64 @@ bool measure(const common::matrix_source& source) {
   solve();
   bool right = s.is_right();
   const double us = time_of(solve);
-  std::printf("%s: %lld rows, %.2f a block, %zu entries; dataflow: %s, %.2f us%s\n", source.name.c_str(),
+  std::printf("%s: %lld rows, %.2f a block, %zu entries; dataflow: %s, %.2f us%s\n", name.c_str(),
               static_cast<long long>(rows.size()), per_block, rows.columns.size(),
               std::string(solver.info().path).c_str(), us, right ? "" : " WRONG");
   shapes::for_each([&](auto shape, int) { right = measure<decltype(shape)>(rows, s, us) && right; });
+  right = measure_bsr(s, us) && right;
   std::fflush(stdout);
   return right;
 }
 
-int run(const common::matrix_selection& selection) {
+/// Returns the lower triangle of a matrix with `unknowns` unknowns at each point of a pattern, all coupled.
+system with_unknowns(const common::pattern& points, common::vertex unknowns) {
+  return common::system_of<double>(common::pattern_of_rows(
+      points.rows() * unknowns, [&](common::vertex i, std::vector<common::vertex>& out) {
+        const auto point = static_cast<std::size_t>(i / unknowns);
+        for (auto e = points.row_offsets[point]; e < points.row_offsets[point + 1]; ++e) {
+          const common::vertex first = points.columns[static_cast<std::size_t>(e)] * unknowns;
+          for (common::vertex j = first; j < std::min(first + unknowns, i); ++j) {
+            out.push_back(j);
+          }
+        }
+      }));
+}
+/// Returns systems like those of elasticity, flow, reservoirs and poses.
+std::vector<std::pair<std::string, system>> generated_systems() {
+  return {{"3 unknowns, 27 points, 10 x 10 x 10", with_unknowns(common::box_stencil({10, 10, 10}), 3)},
+          {"4 unknowns, 9 points, 40 x 40", with_unknowns(common::box_stencil({40, 40, 1}), 4)},
+          {"3 unknowns, 7 points, 14 x 14 x 14", with_unknowns(common::star_stencil({14, 14, 14}), 3)},
+          {"6 unknowns, 5 points, 30 x 30", with_unknowns(common::star_stencil({30, 30, 1}), 6)}};
+}
+
+int run(const common::matrix_selection& selection, bool is_with_generated) {
   if (!common::has_gpu()) {
     std::fprintf(stderr, "sptrsv_natural_blocks: this machine has no GPU\n");
     return common::exit_no_gpu;
   }
   const common::generator_registry registry;
   const auto sources = common::choose_sources(selection, registry);
-  if (sources.empty()) {
+  if (sources.empty() && !is_with_generated) {
     throw common::usage_error("the options choose no matrix");
   }
   common::keep_pool_memory();
   std::printf("%s; driver: CUDA %s; runtime: CUDA %s\n", cuda_executor().device_name().c_str(),
               driver_version().c_str(), runtime_version().c_str());
   bool right = true;
-  for (const common::matrix_source& source : sources) {
+  const auto try_to = [&](const std::string& name, const auto& make) {
     try {
-      right = measure(source) && right;
+      right = measure(name, make()) && right;
     } catch (const std::exception& e) {
-      std::printf("%s FAILED: %s\n", source.name.c_str(), e.what());
+      std::printf("%s FAILED: %s\n", name.c_str(), e.what());
       right = false;
     }
+  };
+  for (const common::matrix_source& source : sources) {
+    try_to(source.name, [&] { return common::make_triangle<double>(source, sptrsv::uplo::lower); });
+  }
+  for (const auto& [name, generated] :
+       is_with_generated ? generated_systems() : decltype(generated_systems()){}) {
+    try_to(name, [&, &made = generated] { return made; });
   }
   return right ? 0 : 1;
 }
@@ -173,9 +227,12 @@ int main(int argc, char** argv) {
       "sptrsv_natural_blocks",
       "Solves with natural blocks, which are runs of rows with the same columns, beside policy::dataflow.");
   sptrsv_common::matrix_selection selection{"", "none"};
+  bool is_with_generated = false;
   add_matrix_options(arguments, selection, "the lower triangle", "none");
+  arguments.add_flag("--unknowns", is_with_generated, "Also grids with 3, 4 and 6 unknowns at each point.");
   arguments.add_footer(
       "Systems with less than 1.4 rows a block are left out. Exit status: 0 for success, 1 if a solution is "
       "wrong or an error occurs, 2 for an error in the command line, 77 without a GPU.");
-  return arguments.run(argc, argv, [&] { return sptrsv_benchmarks::natural_blocks::run(selection); });
+  return arguments.run(argc, argv,
+                       [&] { return sptrsv_benchmarks::natural_blocks::run(selection, is_with_generated); });
 }
