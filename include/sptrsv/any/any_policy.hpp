@@ -24,9 +24,9 @@ namespace sptrsv::SPTRSV_ABI {
 /// and `no`. The options of `scheme` are the settings that parse_scheme takes.
 class any_policy {
  public:
-  /// Constructs the default policy: automatic if the matrix is in device memory, otherwise host_parallel. For
-  /// complete factors in device memory with wide supernodes it is supernodal, with that policy's backward
-  /// error; a sample of both patterns decides.
+  /// Constructs the default policy: automatic if the matrix is in device memory, otherwise host_parallel.
+  /// analyze_any_factors takes supernodal instead, with that policy's backward error, if a sample finds that
+  /// both factors in device memory are complete and have wide supernodes.
   any_policy() = default;
   /// Constructs a policy from a name and options, separated by blanks. An empty text is the default policy.
   /// `analyze` checks the text.

@@ -16,7 +16,7 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
-/// The path that solves a system, a variant, and how it was chosen. All paths have a name, a type
+/// The path that solves a system, and why it was chosen. All four types of paths have a name, a type
 /// `workspace`, update_values, make_workspace, solve, first_nonfinite_index, is_zero_pivot and describe.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 struct plan {

@@ -71,7 +71,8 @@ struct path_choice {
                         : partitioned_gain * t.partitioned < t.row_per_thread;
   }
 
-  /// Returns the path that is taken; nothing if the wanted one cannot solve it, or none meets its limit.
+  /// Returns the path that is taken; nothing if the wanted path cannot solve the system, or none meets its
+  /// limit.
   [[nodiscard]] std::optional<Path> operator()(const path_times& t) const {
     if (wanted == Path::row_per_thread) {
       return Path::row_per_thread;

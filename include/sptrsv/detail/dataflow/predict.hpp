@@ -209,7 +209,7 @@ class predictor {
         0};
     half_triangle<Index, Offset>& first = made.halves.first;
     half_triangle<Index, Offset>& rest = made.halves.rest;
-    // The numbers of the rows begin with those of either half.
+    // `numbers` holds 0, 1, 2, ...; each half uses its first elements, so both borrow the one array.
     rest.levels.numbers = std::move(levels.numbers);
     const auto order_first = [&](std::int64_t* slots) {
       first.levels.numbers.swap(rest.levels.numbers);

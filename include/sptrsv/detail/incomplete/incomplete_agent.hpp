@@ -14,12 +14,12 @@
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
 /// Factorises the matrix in one launch. A warp computes 32 / Lanes rows that follow each other in level
-/// order, each by `Lanes` lanes. The values of the factors are their own flags (value_flag): all
-/// are pending before the launch. Per warp, until there are no rows left:
+/// order, each by `Lanes` lanes. The values of the factors that rows wait for are their own flags
+/// (value_flag), pending before the launch. Per warp, until there are no rows left:
 ///
 ///   1. Draw a ticket, which selects the rows.
-///   2. If the rows are short enough, compute them in registers (short_row). If not,
-///      and if the warp has one row, compute it step by step (warp_row). If not:
+///   2. If the rows fit in registers, compute them there (short_row). Otherwise, if the warp has one row,
+///      compute it step by step (warp_row). Otherwise:
 ///   3. Load the row's values of A; apply the shift of the diagonal.
 ///   4. Take the row's operands in batches, one for each lane (`operand`). The values of the next batch are
 ///      loaded before the current one is used, and the operands of the batch after it, too.

@@ -39,7 +39,7 @@ struct triangle_view {
 struct factor_state {
   unsigned long long tickets = 0;  ///< drawn so far
   std::int64_t unused[15] = {};    ///< a kernel writes them too, so that the whole state can be copied
-  std::int64_t first_breakdown[2] = {all_finite, all_finite};  ///< smallest (see there); all_finite: none
+  std::int64_t first_breakdown[2] = {all_finite, all_finite};  ///< smallest breakdown::number()
   std::int64_t boosted_pivots[2] = {0, 0};                     ///< pivots that were replaced
 };
 static_assert(std::has_unique_object_representations_v<factor_state>, "padding would stay uninitialised");

@@ -89,8 +89,8 @@ struct row_place {
   Offset begin;                ///< first entry, in level order
   Index length;                ///< entries
   Index below;                 ///< entries below the diagonal; the slot of the diagonal entry
-  std::int64_t first_operand;  ///< and
-  std::int64_t end_operand;    ///< one past the last one
+  std::int64_t first_operand;  ///< of the row
+  std::int64_t end_operand;    ///< one past its last operand
 
   template <class Context>
   SPTRSV_DEVICE static row_place load(Context& ctx, const factor_params<Scalar, Index, Offset>& p,

@@ -156,7 +156,7 @@ inline constexpr std::int64_t entries_of_one_wait = std::int64_t{1} << 20;
 ///
 /// For a small matrix `enqueue_more` is called before the wait, with the triangles, the levels of the first
 /// one and the reports of all, which are on the device. It may enqueue work that the reports decide on, and
-/// that counts in report::more.
+/// that counts in report::more. The function is long because its steps share what one wait is for.
 template <std::size_t Searched, std::size_t N, class Index, class Offset, class Executor,
           class EnqueueMore = no_more_work>
 std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(

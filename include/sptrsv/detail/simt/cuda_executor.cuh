@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The executor (executor.hpp) for a CUDA stream.
+// The executor (simt_executor.hpp) for a CUDA stream.
 #pragma once
 
 #include <cub/device/device_radix_sort.cuh>
@@ -44,7 +44,7 @@ struct small_upload_agent {
 
 }  // namespace simt
 
-/// Enqueues work on a CUDA stream; see executor.hpp for what each function does.
+/// Enqueues work on a CUDA stream; see simt_executor.hpp for what each function does.
 class cuda_executor {
  public:
   using stream_type = cudaStream_t;

@@ -117,8 +117,8 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
         other_direction(substitution_index), static_cast<const Index*>(nullptr), scratch.status_flag(), on);
   }
 
-  /// Returns the first row of a supernode whose growth is too large by the values that were given last, the
-  /// first one unless the factor is shared; -1 if there is none. Synchronises.
+  /// Returns a row of a supernode whose growth is too large by the latest values; -1: none. It is the first
+  /// such row, unless another solver shares the factor. Synchronises.
   std::int64_t first_grown_index(const Executor& on) const {
     const std::int64_t column = factor_->first_grown_column(on);
     return column < 0 ? -1 : other_direction(column);

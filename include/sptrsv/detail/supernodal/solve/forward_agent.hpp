@@ -33,8 +33,8 @@ namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 ///
-/// `Params`: solve_params, or a struct derived from it whose functions `load_b`, `store_x`, `publish`,
-/// `poll`, `wait`, `pass` and `pass_sum` replace those of solve_params.
+/// `Params`: solve_params, or a struct derived from it whose functions `sum_number`, `load_b`, `store_x`,
+/// `publish`, `poll`, `wait`, `pass` and `pass_sum` replace those of solve_params.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns,
           class Params = solve_params<Scalar, Index, Offset>>
 struct forward_agent {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of a supernode, a warp or a block; and what both directions of a solve share.
+// The threads of a supernode, a warp or a block; and solve_params, the parameters of the kernels of both
+// directions, with their accesses to b and x.
 #pragma once
 
 #include <algorithm>

@@ -18,8 +18,8 @@ namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 enum class task_kind : std::int32_t {
   warps,  ///< each warp solves one supernode
   whole,  ///< the block solves one supernode
-  /// Forward: begins the sums for some columns of a supernode, which its tiles complete. Backward: sums what
-  /// the tiles of a supernode have computed for some of its columns.
+  /// Forward: begins the sums for some columns of a supernode, which its tiles complete. Backward, in packs
+  /// only: sums what the tiles of a supernode have computed for some of its columns.
   sums,
   tile,  ///< the product with some rows of a panel
   /// Backward: the product with some rows of some columns of a panel, below the diagonal block.

@@ -222,7 +222,7 @@ struct scatter_run_values {
   }
 };
 
-/// Returns whether a row of a packed slice is that row of b and x, with a zero pivot. Runs 32 times a slice.
+/// Returns whether row i % 32 of slice i / 32 is the row `row` of b and x, and has a zero pivot.
 template <class Scalar>
 struct is_zero_pivot_of_row {
   packed_slices_view slices;

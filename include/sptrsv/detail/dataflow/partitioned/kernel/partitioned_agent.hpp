@@ -5,8 +5,8 @@
 // The levels of a partition are cut into tiles, which the warp groups of the block solve round-robin:
 //
 //   for each tile of this warp group, in order:
-//     1. wait for the packed slice, and begin to copy the slice of the tile after the next one
-//     2. load values, x ring buffer addresses, factors and right-hand sides into registers
+//     1. wait for the packed slice of the next tile; begin to copy its right-hand sides and the next slice
+//     2. load values, x ring buffer addresses, factors and right-hand sides of this tile into registers
 //     3. poll the components of the global entries and subtract their products
 //     4. wait for the ordered barrier: all tiles before this one are solved
 //     5. load the components of the shared entries, subtract their products, multiply by 1/pivot
