@@ -299,10 +299,16 @@ class rendezvous {
   }
   /// Returns the address of the host of process 0.
   [[nodiscard]] std::uint32_t resolve() const { return find_address(host_, until_, look_up_host); }
-  /// Small messages are not held back.
+  /// Small messages are not held back. A host that is gone is found after some 25 seconds.
   static void send_at_once(const socket_owner& s) {
-    const int yes = 1;
-    ::setsockopt(s.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    const auto set = [&](int level, int option, int value) {
+      ::setsockopt(s.get(), level, option, &value, sizeof(value));
+    };
+    set(IPPROTO_TCP, TCP_NODELAY, 1);
+    set(SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(IPPROTO_TCP, TCP_KEEPIDLE, 10);
+    set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
+    set(IPPROTO_TCP, TCP_KEEPCNT, 3);
   }
   void send_all(const socket_owner& to, const void* from, std::size_t bytes) const {
     for (std::size_t done = 0; done < bytes;) {

@@ -1,6 +1,7 @@
 // Groups of processes that are connected to each other by sockets. POSIX only.
 #pragma once
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -35,14 +36,74 @@ inline std::string seconds_text(double seconds) {
   return text;
 }
 
+/// A thread that calls lost(r) when process r has ended, which has closed its sockets. It does so once.
+class process_watch {
+ public:
+  process_watch(const std::vector<socket_owner>& sockets, int rank, std::function<void(int)> lost)
+      : rank_(rank), lost_(std::move(lost)) {
+    int ends[2] = {-1, -1};
+    SPTRSV_EXPECTS(::pipe2(ends, O_CLOEXEC) == 0, sptrsv::errc::unsupported,
+                   "no pipe: " + std::string(std::strerror(errno)));
+    woken_ = socket_owner(ends[0]);
+    wakes_ = socket_owner(ends[1]);
+    for (std::size_t r = 0; r < sockets.size(); ++r) {  // poll() ignores a negative descriptor
+      waits_.push_back({r == sptrsv::detail::at(rank) ? -1 : sockets[r].get(), POLLRDHUP, 0});
+    }
+    waits_.push_back({woken_.get(), POLLIN, 0});
+    thread_ = std::thread([this] { run(); });
+  }
+  process_watch(const process_watch&) = delete;
+  process_watch& operator=(const process_watch&) = delete;
+  ~process_watch() {
+    // A byte, since a child of this process may keep the pipe open.
+    while (::write(wakes_.get(), "", 1) < 0 && errno == EINTR) {
+    }
+    thread_.join();
+  }
+
+ private:
+  void run() {
+    while (::poll(waits_.data(), static_cast<nfds_t>(waits_.size()), -1) < 0) {
+      if (!may_be_repeated()) {
+        lost_(rank_);  // nobody watches any more
+        return;
+      }
+    }
+    for (std::size_t r = 0; waits_.back().revents == 0 && r + 1 < waits_.size(); ++r) {
+      if (waits_[r].revents != 0) {
+        lost_(static_cast<int>(r));
+        return;
+      }
+    }
+  }
+
+  int rank_;
+  std::function<void(int)> lost_;
+  socket_owner woken_;
+  socket_owner wakes_;
+  std::vector<pollfd> waits_;
+  std::thread thread_;
+};
+
 /// The sockets of a process to all others, and what it exchanges by them.
 class socket_links {
  public:
   using messages = sptrsv::process_group::messages;
 
   /// `sockets`: by process; none for the own one. `limit_s`: seconds that it waits for another process.
-  socket_links(std::vector<socket_owner> sockets, int rank, double limit_s)
-      : sockets_(std::move(sockets)), rank_(rank), limit_s_(limit_s) {}
+  /// `lost`: see process_watch.
+  socket_links(std::vector<socket_owner> sockets, int rank, double limit_s, std::function<void(int)> lost)
+      : sockets_(std::move(sockets)),
+        rank_(rank),
+        limit_s_(limit_s),
+        watch_(sockets_, rank, std::move(lost)) {}
+
+  /// Lets the others see that this process has failed.
+  void leave() const {
+    for (const socket_owner& s : sockets_) {
+      ::shutdown(s.get(), SHUT_RDWR);
+    }
+  }
 
   /// Sends to[r] to process r, and returns what each process has sent to this one. Collective.
   messages exchange(messages to) {
@@ -90,8 +151,6 @@ class socket_links {
       last_progress = clock::now();
     }
   }
-
-  [[nodiscard]] const std::vector<socket_owner>& sockets() const { return sockets_; }
 
  private:
   using clock = std::chrono::steady_clock;
@@ -170,48 +229,7 @@ class socket_links {
   std::vector<socket_owner> sockets_;
   int rank_;
   double limit_s_;
-};
-
-/// A thread that calls lost(r) when process r has ended, which has closed its sockets. It does so once.
-class process_watch {
- public:
-  process_watch(const std::vector<socket_owner>& sockets, std::function<void(int)> lost)
-      : lost_(std::move(lost)) {
-    int ends[2] = {-1, -1};
-    SPTRSV_EXPECTS(::pipe(ends) == 0, sptrsv::errc::unsupported,
-                   "no pipe: " + std::string(std::strerror(errno)));
-    woken_ = socket_owner(ends[0]);
-    wakes_ = socket_owner(ends[1]);
-    waits_.push_back({woken_.get(), POLLIN, 0});
-    for (const socket_owner& s : sockets) {
-      waits_.push_back({s.get(), POLLRDHUP, 0});  // poll() ignores the own one, which is negative
-    }
-    thread_ = std::thread([this] { run(); });
-  }
-  process_watch(const process_watch&) = delete;
-  process_watch& operator=(const process_watch&) = delete;
-  ~process_watch() {
-    wakes_ = socket_owner();  // closes the pipe
-    thread_.join();
-  }
-
- private:
-  void run() {
-    while (::poll(waits_.data(), static_cast<nfds_t>(waits_.size()), -1) < 0 && may_be_repeated()) {
-    }
-    for (std::size_t r = 1; waits_[0].revents == 0 && r < waits_.size(); ++r) {
-      if (waits_[r].revents != 0) {
-        lost_(static_cast<int>(r - 1));
-        return;
-      }
-    }
-  }
-
-  std::function<void(int)> lost_;
-  socket_owner woken_;
-  socket_owner wakes_;
-  std::vector<pollfd> waits_;
-  std::thread thread_;
+  process_watch watch_;
 };
 
 /// A process of a group. Each pair of processes is connected by a stream socket.
@@ -266,8 +284,7 @@ class socket_group : public sptrsv::process_group {
   /// @throws error errc::invalid_argument if there is no process `rank`, if all[rank] has another size than
   ///   `all`, or if the limit is negative or NaN. The sockets stay open then.
   socket_group(const descriptors& all, int rank, double limit_s = 600)
-      : socket_group(rank, static_cast<int>(all.size()),
-                     std::make_shared<socket_links>(take(all, rank, limit_s), rank, limit_s)) {
+      : socket_group(rank, static_cast<int>(all.size()), take(all, rank, limit_s), limit_s) {
     descriptors others = all;
     others[sptrsv::detail::at(rank)].clear();
     close_all(others);
@@ -287,14 +304,21 @@ class socket_group : public sptrsv::process_group {
   ///   the time limit.
   socket_group(int rank, int size, const std::string& host, int port, const std::string& token,
                double limit_s = 600)
-      : socket_group(rank, size,
-                     std::make_shared<socket_links>(
-                         rendezvous(rank, size, host, port, token, limit_s).connect(), rank, limit_s)) {}
+      : socket_group(rank, size, rendezvous(rank, size, host, port, token, limit_s).connect(), limit_s) {}
 
  private:
-  socket_group(int rank, int size, const std::shared_ptr<socket_links>& links)
-      : process_group(rank, size, [links](messages to) { return links->exchange(std::move(to)); }),
-        watch_(links->sockets(), [this](int process) { fail(process); }) {}
+  using failure = std::shared_ptr<sptrsv::detail::distributed::failure_state>;
+
+  socket_group(int rank, int size, std::vector<socket_owner> sockets, double limit_s,
+               const failure& shared = std::make_shared<sptrsv::detail::distributed::failure_state>())
+      : socket_group(rank, size,
+                     std::make_shared<socket_links>(std::move(sockets), rank, limit_s,
+                                                    [shared](int process) { shared->set(process); }),
+                     shared) {}
+  socket_group(int rank, int size, const std::shared_ptr<socket_links>& links, const failure& shared)
+      : process_group(
+            rank, size, [links](messages to) { return links->exchange(std::move(to)); },
+            [links] { links->leave(); }, shared) {}
 
   /// Takes the sockets of a process.
   static std::vector<socket_owner> take(const descriptors& all, int rank, double limit_s) {
@@ -308,8 +332,6 @@ class socket_group : public sptrsv::process_group {
                    "the time limit is negative or not a number");
     return {own.begin(), own.end()};
   }
-
-  process_watch watch_;
 };
 
 }  // namespace sptrsv_common

@@ -52,7 +52,8 @@ class distributed_solver {
       detail::check_space<detail::host_executor>(values.data(), static_cast<std::int64_t>(values.size()),
                                                  "the array of values", "update_values");
     });
-    engine_->update_values(detail::as_scalar(values.data()), executor(stream));
+    detail::distributed::fail_together(
+        *team_, [&] { engine_->update_values(detail::as_scalar(values.data()), executor(stream)); });
   }
 
   /// Enqueues a solve of op(T) x = alpha b. Collective, with the same number of columns and the same alpha on
@@ -64,19 +65,18 @@ class distributed_solver {
   /// @param stream the stream that the work is enqueued on.
   /// @throws error on all PEs what one of them finds, with a text that names the PE, before anything is
   ///   enqueued: errc::size_mismatch, errc::too_many_rhs, errc::wrong_memory_space; errc::invalid_argument
-  ///   for a null pointer, for strides with which elements overlap or exceed the address space, or if an
-  ///   earlier solve failed on a PE, after which PEs do not keep step. errc::cuda_error on one PE.
+  ///   for a null pointer, or for strides with which elements overlap or exceed the address space.
+  ///   errc::cuda_error on one PE, after which all collective functions throw errc::io_error.
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha = Value(1), Stream stream = {}) {
     const auto columns = detail::distributed::check_together(*team_, [&] {
       static_cast<void>(detail::check_operands<executor>(b, x, rows_, max_rhs_, policy::distributed::name));
-      last_solve_.expect_whole("solve on this PE", "analyse again on all PEs");
       return x.columns;
     });
     for (std::size_t r = 1; r < columns.size(); ++r) {
       SPTRSV_EXPECTS(columns[r] == columns[0], errc::size_mismatch, "PE ", r, " has ", columns[r],
                      " right-hand sides and PE 0 has ", columns[0]);
     }
-    last_solve_.run([&] {
+    detail::distributed::fail_together(*team_, [&] {
       engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)), detail::as_scalars(b),
                      detail::as_scalars(x), executor(stream));
     });
@@ -84,7 +84,9 @@ class distributed_solver {
 
   /// Returns what the last solve met, the same on all PEs: the first row of the whole matrix, in the order of
   /// substitution, whose component is not finite. Collective. Synchronises.
-  [[nodiscard]] solve_status status(Stream stream = {}) const { return engine_->status(executor(stream)); }
+  [[nodiscard]] solve_status status(Stream stream = {}) const {
+    return detail::distributed::fail_together(*team_, [&] { return engine_->status(executor(stream)); });
+  }
 
   /// Returns what solves cost: messages, memory of this PE, and the time that the model predicts.
   [[nodiscard]] distributed_facts facts() const { return engine_->facts(); }
@@ -102,11 +104,16 @@ class distributed_solver {
       : team_(&team),
         rows_(part.rows),
         max_rhs_(options.max_rhs),
-        engine_(std::make_unique<engine>(
-            typename engine::part_type{part.first_row, part.rows, part.size, part.row_offsets,
-                                       part.column_indices, detail::as_scalar(part.values)},
-            options, policy, detail::distributed::machine_costs{policy.remote_hop_ns, policy.put_hop_ns},
-            team, on, resource)),
+        engine_(detail::distributed::fail_together(
+            team,
+            [&] {
+              return std::make_unique<engine>(
+                  typename engine::part_type{part.first_row, part.rows, part.size, part.row_offsets,
+                                             part.column_indices, detail::as_scalar(part.values)},
+                  options, policy,
+                  detail::distributed::machine_costs{policy.remote_hop_ns, policy.put_hop_ns}, team, on,
+                  resource);
+            })),
         entries_(part.rows > 0 ? static_cast<std::int64_t>(part.row_offsets[part.rows]) : 0) {}
 
   Team* team_;
@@ -114,7 +121,6 @@ class distributed_solver {
   std::int64_t max_rhs_;
   std::unique_ptr<engine> engine_;
   std::int64_t entries_;
-  detail::whole_call last_solve_;
 };
 
 /// Analyses a distributed matrix, takes its values, and returns the solver of this PE. Collective. No PE

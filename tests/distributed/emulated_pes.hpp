@@ -23,6 +23,8 @@ class emulated_pes_of {
     });
   }
   [[nodiscard]] emulator::device& at(int rank) { return devices_.at(rank); }
+  /// Says on all PEs that one has failed.
+  void fail(int pe) { emulator_team::fail(mail_, pe); }
 
  private:
   emulator::cluster devices_;

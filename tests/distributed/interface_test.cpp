@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,15 +48,15 @@ std::vector<double> solve_ones(Solver& solver, std::int64_t rows, emulator::devi
 
 TEST(Distributed, AfterASolveThatFailsAPERefusesFurtherOnes) {
   with_solvers(1, {1}, {}, [](auto& solver, int, const auto& part, emulator::device& where) {
-    const auto code = [&] {
+    const auto code = [&]() -> std::optional<errc> {
       try {
         solve_ones(solver, part.rows, where);
       } catch (const error& e) {
         return e.code();
       }
-      return errc::io_error;
+      return std::nullopt;
     };
-    EXPECT_EQ(code(), errc::io_error);  // it does not fail
+    EXPECT_EQ(code(), std::nullopt);
     const emulator::executor on(&where);
     auto b = detail::upload_array(std::vector<double>(static_cast<std::size_t>(part.rows), 1).data(),
                                   part.rows, on, on.default_resource());
@@ -64,7 +65,7 @@ TEST(Distributed, AfterASolveThatFailsAPERefusesFurtherOnes) {
                               1.0, &where),
                  error);
     where.calls_before_failure = -1;
-    EXPECT_EQ(code(), errc::invalid_argument);
+    EXPECT_EQ(code(), errc::io_error);
   });
 }
 
@@ -264,7 +265,7 @@ TEST(Distributed, ASolveThatFailsOnOnePeIsTheLastOneOnAll) {
       solver.solve(x, x, 1.0, &where);
       ADD_FAILURE() << "PE " << rank << " solves again";
     } catch (const error& e) {
-      EXPECT_EQ(std::string(e.what()).rfind("PE 0: the last solve on this PE failed", 0), 0U) << e.what();
+      EXPECT_NE(std::string(e.what()).find(" has left the team"), std::string::npos) << e.what();
     }
   });
 }

@@ -405,7 +405,9 @@ TEST(Processes, LengthsOfMessagesAreBounded) {
     socket_group group(sockets, 0, long_s);
     const std::uint64_t length = std::uint64_t{1} << bits;
     EXPECT_EQ(::send(other.get(), &length, sizeof(length), 0), static_cast<ssize_t>(sizeof(length)));
-    ::shutdown(other.get(), SHUT_WR);
+    if (bits == 39) {  // the other messages are refused by their length
+      ::shutdown(other.get(), SHUT_WR);
+    }
     try {
       group.meet();
       ADD_FAILURE() << "a message of " << length << " bytes";

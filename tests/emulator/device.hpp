@@ -48,8 +48,10 @@ struct device_settings {
   std::size_t shared_limit = 227 * 1024;                               ///< bytes of shared memory per block
   int thread_limit = 1024;                                             ///< threads per block
   std::size_t memory_limit = std::numeric_limits<std::size_t>::max();  ///< bytes of live buffers
-  /// Called once a launch when no thread can go on, as by a host thread that watches. It may write to memory.
-  std::function<void()> when_stalled;
+  /// Called once a launch, when no thread can go on or before this step, as by a host thread. It may write to
+  /// memory.
+  std::function<void()> host_thread;
+  std::uint64_t host_thread_step = std::numeric_limits<std::uint64_t>::max();
   bool check_initialised = true;  ///< throw `uninitialised_read` for such reads
   bool check_races = true;        ///< throw `data_race` for those in shared memory
 };

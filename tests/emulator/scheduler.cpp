@@ -123,10 +123,10 @@ thread* scheduler::pick() {
       rounds_ = 0;
     }
     if (rounds_++ >= settings_.wake_rounds || !wake_pollers()) {
-      if (settings_.when_stalled == nullptr) {
+      if (settings_.host_thread == nullptr) {
         fail_deadlock();
       }
-      std::exchange(settings_.when_stalled, nullptr)();
+      std::exchange(settings_.host_thread, nullptr)();
       rounds_ = 0;
       wake_pollers();
     }
@@ -148,6 +148,10 @@ void scheduler::step(thread& t) {
   if (++steps_ > settings_.step_limit) {
     throw step_limit_exceeded(name_of(t) + ": the launch exceeds " + std::to_string(settings_.step_limit) +
                               " steps");
+  }
+  if (steps_ >= settings_.host_thread_step && settings_.host_thread != nullptr) {
+    std::exchange(settings_.host_thread, nullptr)();
+    rounds_ = 0;
   }
   const std::uint64_t draw = random_.next();
   if ((draw & 0xffffffffu) < drain_ && memory_.has_pending()) {

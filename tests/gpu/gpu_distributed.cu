@@ -172,7 +172,8 @@ TEST(GpuDistributed, NobodyWaitsOnTheHostForAPeThatHasFailed) {
 
 /// Lets one of `pes` PEs throw after `solves` solves. The others have enqueued more, which wait for it, and
 /// wait for their GPU. Returns how many of them have ended.
-int end_by_failure(const csr_matrix<double>& a, const plan_options& how, int pes, int failing, int solves) {
+int end_by_failure(const csr_matrix<double>& a, const form& f, const plan_options& how, int pes, int failing,
+                   int solves) {
   std::atomic<int> ended{0};
   thread_team team(dealt(pes, gpu_count()));
   try {
@@ -180,7 +181,7 @@ int end_by_failure(const csr_matrix<double>& a, const plan_options& how, int pes
       const owned_stream stream;
       const detail::cuda_executor on(stream.get());
       pe_solver<experimental::supernodal_tuning, double, thread_team::member, detail::cuda_executor> solver(
-          slice(a, pe.rank(), pes), a.rows, {}, how, pe, on);
+          slice(a, pe.rank(), pes), a.rows, f.options(), how, pe, on);
       auto b = solver.upload(std::vector<double>(static_cast<std::size_t>(a.rows), 1), a.rows, 1);
       const bool fails = pe.rank() == failing;
       for (int k = 0; k < (fails ? solves : solves + 4); ++k) {
@@ -211,7 +212,9 @@ TEST(GpuDistributed, KernelsThatWaitForAPeThatFailsEnd) {
     const int pes = 2 + time % 3;
     plan_options how = plans_for(pes)[static_cast<std::size_t>(time) % plans_for(pes).size()];
     how.sends = time % 2 == 0 ? pe_transport::direct : pe_transport::puts;
-    EXPECT_EQ(end_by_failure(a, how, pes, time / 3 % pes, time % 5), pes - 1);
+    form f;
+    f.operation = time % 4 < 2 ? op::none : op::transpose;
+    EXPECT_EQ(end_by_failure(a, f, how, pes, time / 3 % pes, time / 30 % 5), pes - 1);
     ASSERT_FALSE(HasFailure()) << "run " << time;
   }
   gpu_pes after(dealt(2, gpu_count()));

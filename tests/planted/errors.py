@@ -1745,7 +1745,7 @@ ERRORS = (
         "a PE does not wait for others that are behind",
         "order",
         "distributed",
-        Edit(DISTRIBUTED + "parameters.hpp", "scope.load_relaxed(others) < solve", "false"),
+        Edit(DISTRIBUTED + "parameters.hpp", "polls.load_relaxed(others) < solve", "false"),
     ),
     error(
         "a PE waits for others one solve too short",
@@ -1753,8 +1753,8 @@ ERRORS = (
         "distributed",
         Edit(
             DISTRIBUTED + "parameters.hpp",
-            "scope.load_relaxed(others) < solve",
-            "scope.load_relaxed(others) + 1 < solve",
+            "polls.load_relaxed(others) < solve",
+            "polls.load_relaxed(others) + 1 < solve",
         ),
     ),
     error(
@@ -1876,8 +1876,8 @@ ERRORS = (
         "distributed_failure",
         Edit(
             DISTRIBUTED + "puts.hpp",
-            "has_failed_ ? static_cast<T>(Failed) : scope_.load_relaxed(p)",
-            "scope_.load_relaxed(p)",
+            "has_failed_ ? failed<T> : ctx_.system_scope().load_relaxed(p)",
+            "ctx_.system_scope().load_relaxed(p)",
         ),
     ),
     error(
@@ -1886,21 +1886,9 @@ ERRORS = (
         "distributed_failure",
         Edit(
             DISTRIBUTED + "puts.hpp",
-            "has_failed_ ? static_cast<T>(Failed) : scope_.load_acquire(p)",
-            "scope_.load_acquire(p)",
+            "has_failed_ ? failed<T> : ctx_.system_scope().load_acquire(p)",
+            "ctx_.system_scope().load_acquire(p)",
         ),
-    ),
-    error(
-        "a wait that ends because a PE has failed does not say so",
-        "order",
-        "distributed_failure",
-        Edit(DISTRIBUTED + "puts.hpp", "scope_.store_relaxed(failure_.seen, std::uint32_t{1});", ""),
-    ),
-    error(
-        "the status says nothing of a PE that has failed",
-        "value",
-        "distributed_failure",
-        Edit(DISTRIBUTED + "distributed_engine.hpp", "state.has_failed != 0", "false"),
     ),
     error(
         "a warp hands on a message that has not come",

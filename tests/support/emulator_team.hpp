@@ -1,8 +1,10 @@
 // The PEs of an emulated cluster as a team (sptrsv/detail/distributed/distributed_team.hpp).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -12,7 +14,13 @@
 namespace sptrsv::testing {
 
 /// What the members of a team hand to each other.
-using team_mail = std::vector<std::vector<std::vector<std::byte>>>;
+struct team_mail {
+  explicit team_mail(std::size_t pes) : of_pe(pes), words(pes) {}
+
+  std::vector<std::vector<std::vector<std::byte>>> of_pe;
+  std::vector<std::atomic<std::uint32_t*>> words;  ///< by PE: says in its memory that a PE has failed
+  std::atomic<int> failed{-1};                     ///< the PE that has
+};
 
 class emulator_team {
  public:
@@ -22,8 +30,8 @@ class emulator_team {
   emulator_team(const emulator_team&) = delete;
   emulator_team& operator=(const emulator_team&) = delete;
   ~emulator_team() {
-    if (failure_ != nullptr) {
-      devices_.at(rank_).resource().deallocate(failure_, sizeof(*failure_), nullptr);
+    if (std::uint32_t* const word = own_word().exchange(nullptr); word != nullptr) {
+      devices_.at(rank_).resource().deallocate(word, sizeof(*word), nullptr);
     }
   }
 
@@ -32,30 +40,38 @@ class emulator_team {
   [[nodiscard]] int pes_on_device() const { return sharing_; }
 
   std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to) {
-    mail_[static_cast<std::size_t>(rank_)] = std::move(to);
-    devices_.meet(rank_);
+    mail_.of_pe[static_cast<std::size_t>(rank_)] = std::move(to);
+    meet();
     std::vector<std::vector<std::byte>> received;
-    for (const auto& of_pe : mail_) {
+    for (const auto& of_pe : mail_.of_pe) {
       received.push_back(of_pe[static_cast<std::size_t>(rank_)]);
     }
-    devices_.meet(rank_);
+    meet();
     return received;
   }
 
   /// Returns a word in the memory of the device.
   const std::uint32_t* failure_word() {
-    if (failure_ == nullptr) {
-      failure_ =
-          static_cast<std::uint32_t*>(devices_.at(rank_).resource().allocate(sizeof(*failure_), nullptr));
-      emulator::executor(&devices_.at(rank_)).fill_bytes(failure_, 0, sizeof(*failure_));
+    if (own_word() == nullptr) {
+      auto* const made =
+          static_cast<std::uint32_t*>(devices_.at(rank_).resource().allocate(sizeof(std::uint32_t), nullptr));
+      emulator::executor(&devices_.at(rank_)).fill_bytes(made, 0, sizeof(*made));
+      own_word() = made;
     }
-    return failure_;
+    return own_word();
   }
-
-  /// Sets the word as a host thread does while kernels run.
-  static void say_failed(const std::uint32_t* word) {
-    auto& buffer = emulator::memory_space::instance().checked(word, sizeof(*word), "say_failed");
-    *buffer.bytes_at(emulator::address_of(word)) = 1;
+  void fail(int pe) noexcept { fail(mail_, pe); }
+  /// Does this as a host thread, also while kernels run.
+  static void fail(team_mail& mail, int pe) noexcept {
+    int none = -1;
+    mail.failed.compare_exchange_strong(none, pe);
+    emulator::memory_space& space = emulator::memory_space::instance();
+    const std::lock_guard<std::recursive_mutex> lock(space.mutex());
+    for (const auto& of_pe : mail.words) {
+      if (const std::uint32_t* const word = of_pe; word != nullptr) {
+        *space.checked(word, sizeof(*word), "fail").bytes_at(emulator::address_of(word)) = 1;
+      }
+    }
   }
 
   std::vector<void*> allocate(std::size_t bytes) {
@@ -74,11 +90,27 @@ class emulator_team {
   }
 
  private:
+  void meet() {
+    const auto check = [&] {
+      if (const int failed = mail_.failed; failed >= 0) {
+        throw detail::distributed::pe_has_left(failed);
+      }
+    };
+    check();
+    try {
+      devices_.meet(rank_);
+    } catch (const emulator::launch_failure&) {  // a PE has ended
+      check();
+      throw;
+    }
+  }
+
   emulator::cluster& devices_;
   int rank_;
+  std::atomic<std::uint32_t*>& own_word() { return mail_.words[static_cast<std::size_t>(rank_)]; }
+
   team_mail& mail_;
   int sharing_;
-  std::uint32_t* failure_ = nullptr;
 };
 
 /// Puts as NVSHMEM has them: each thread's puts to a PE are ordered by its fences only.

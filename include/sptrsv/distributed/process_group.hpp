@@ -27,9 +27,12 @@ class process_group {
   /// @param size number of processes.
   /// @param exchange sends to[r] to process r, and returns what each process has sent to this one, as
   ///   MPI_Alltoallv does. It throws if a process does not come; the collective functions pass that on.
+  /// @param leave lets the others know that this process has failed, by closing connections for example; it
+  ///   may be empty.
   /// @throws error errc::invalid_argument if there is no process `rank`, or no `exchange`.
-  process_group(int rank, int size, std::function<messages(messages)> exchange)
-      : process_group(rank, size, std::move(exchange),
+  process_group(int rank, int size, std::function<messages(messages)> exchange,
+                std::function<void()> leave = {})
+      : process_group(rank, size, std::move(exchange), std::move(leave),
                       std::make_shared<detail::distributed::failure_state>()) {}
 
   /// Returns the number of this process.
@@ -66,15 +69,24 @@ class process_group {
   /// Says that a process has ended or will not come. Kernels of this process that wait for it end, x is
   /// undefined then, and collective functions throw. Any thread may call it, also while another one waits for
   /// the GPU: a thread that watches the other processes, for example.
-  void fail(int process) noexcept { failure_->set(process); }
+  void fail(int process) noexcept {
+    failure_->set(process);
+    if (process == rank_ && leave_ != nullptr) {
+      leave_();
+    }
+  }
   /// Returns the word that kernels read; see distributed_team.hpp. The team maps it.
   [[nodiscard]] const std::uint32_t* failure_word() const { return failure_->word(); }
 
  protected:
   /// As above, for a process that shares `failure` with others.
-  process_group(int rank, int size, std::function<messages(messages)> exchange,
+  process_group(int rank, int size, std::function<messages(messages)> exchange, std::function<void()> leave,
                 std::shared_ptr<detail::distributed::failure_state> failure)
-      : rank_(rank), size_(size), exchange_(std::move(exchange)), failure_(std::move(failure)) {
+      : rank_(rank),
+        size_(size),
+        exchange_(std::move(exchange)),
+        leave_(std::move(leave)),
+        failure_(std::move(failure)) {
     SPTRSV_EXPECTS(rank >= 0 && rank < size, errc::invalid_argument, "process ", rank, " of a group of ",
                    size);
     SPTRSV_EXPECTS(exchange_ != nullptr, errc::invalid_argument, "a group without an exchange");
@@ -86,6 +98,7 @@ class process_group {
   int rank_;
   int size_;
   std::function<messages(messages)> exchange_;
+  std::function<void()> leave_;
   std::shared_ptr<detail::distributed::failure_state> failure_;
 };
 

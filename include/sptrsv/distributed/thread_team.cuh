@@ -94,6 +94,7 @@ class thread_team {
   /// Makes the GPU of a PE the current device of its thread, and lets it access the memory of the others.
   void open_device(int pe) const {
     SPTRSV_CUDA_CHECK(cudaSetDevice(device(pe)));
+    detail::distributed::map_for_gpus(*failure_);
     for_gpus_of_others(pe, [](int other) {
       const cudaError_t status = detail::call_apart([&] { return cudaDeviceEnablePeerAccess(other, 0); });
       if (status != cudaErrorPeerAccessAlreadyEnabled) {
@@ -129,10 +130,8 @@ class thread_team::member : public process_group {
   /// until all PEs have ended.
   void release(void* own, std::size_t /*bytes*/) noexcept {
     if (std::uncaught_exceptions() > 0) {  // this PE ends by an exception: nobody is to wait for it
-      team_.meeting_.leave(rank());
-      return;
-    }
-    if (detail::distributed::has_released(*this)) {
+      fail(rank());
+    } else if (detail::distributed::has_released(*this)) {
       auto& all = memory_.allocated;
       all.erase(std::find(all.begin(), all.end(), own));
       detail::forget_failure(cudaFree(own));
@@ -146,7 +145,7 @@ class thread_team::member : public process_group {
       : process_group(
             rank, team.size(),
             [&team, rank](messages to) { return team.meeting_.exchange(rank, std::move(to)); },
-            team.failure_),
+            [&team, rank] { team.meeting_.leave(rank); }, team.failure_),
         team_(team),
         memory_(memory) {}
 
@@ -156,7 +155,6 @@ class thread_team::member : public process_group {
 
 inline void thread_team::run(const std::function<void(member&)>& body) {
   std::vector<pe_memory> memory(devices_.size());
-  detail::distributed::map_for_gpus(*failure_);
   detail::distributed::run_pes(size(), meeting_, [&](int pe) {
     open_device(pe);
     member self(*this, pe, memory[detail::at(pe)]);

@@ -8,7 +8,6 @@
 #include <nvshmem_host.h>
 
 #include <cstddef>
-#include <exception>
 #include <vector>
 
 #include "sptrsv/detail/distributed/distributed_team.hpp"
@@ -42,9 +41,9 @@ class nvshmem_team : public process_team {
                      errc::unsupported, "NVSHMEM does not start");
     });
   }
-  /// Ends NVSHMEM. Collective, unless the PE ends by an exception.
+  /// Ends NVSHMEM. Collective, unless a PE has failed or ends by an exception.
   ~nvshmem_team() {
-    if (std::uncaught_exceptions() == 0) {
+    if (detail::distributed::has_released(*this)) {
       nvshmem_finalize();
     }
   }

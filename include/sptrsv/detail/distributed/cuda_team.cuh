@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 
@@ -13,17 +13,14 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::distributed {
 
-/// Maps the page of a failure_state for all GPUs of the process, at the address that the host has. It stays
-/// mapped as long as the state lives.
+/// Lets the kernels of all GPUs of the process read whether a PE has failed, as long as the state lives.
 inline void map_for_gpus(failure_state& state) {
-  if (state.mapping == nullptr) {
+  state.map([] {
+    void* word = nullptr;
     SPTRSV_CUDA_CHECK(
-        cudaHostRegister(&state, sizeof(state), cudaHostRegisterMapped | cudaHostRegisterPortable));
-    state.mapping = {&state, [](void* page) { forget_failure(cudaHostUnregister(page)); }};
-    void* mapped = nullptr;
-    SPTRSV_CUDA_CHECK(cudaHostGetDevicePointer(&mapped, &state, 0));
-    SPTRSV_EXPECTS(mapped == &state, errc::unsupported, "the GPU maps host memory at another address");
-  }
+        cudaHostAlloc(&word, sizeof(std::uint32_t), cudaHostAllocMapped | cudaHostAllocPortable));
+    return std::shared_ptr<void>(word, [](void* p) { forget_failure(cudaFreeHost(p)); });
+  });
 }
 
 /// Waits until no PE uses memory of the team any more. Returns false if a PE has failed, or this one ends by
@@ -39,6 +36,8 @@ bool has_released(Team& team) noexcept {
     team.meet();
     return true;
   } catch (...) {  // the next collective function throws the cause
+    team.fail(team.rank());
+    forget_failure(cudaDeviceSynchronize());  // no kernel of this PE waits any more
     return false;
   }
 }

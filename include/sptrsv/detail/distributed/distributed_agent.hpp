@@ -64,11 +64,11 @@ struct pe_agent {
   /// a PE has failed.
   template <class Context>
   SPTRSV_DEVICE static void take_task(Context& ctx, block_start& start, const params& p) {
-    const bool has_failed = ctx.load_relaxed(&p.state->has_failed) != 0;
-    const auto ticket = static_cast<std::int64_t>(ctx.atomic_add(&p.state->tickets, 1ull) - p.first_ticket);
+    const unsigned long long drawn = ctx.atomic_add(&p.state->tickets, 1ull);
+    const auto ticket = static_cast<std::int64_t>(drawn - p.first_ticket);
     start.half = 0;
     start.rhs_to_reset = p.rhs_to_reset;
-    if (has_failed) {
+    if (drawn >= no_more_tasks) {
       start.block = p.solve_blocks + p.collect_blocks;
       return;
     }

@@ -13,9 +13,10 @@
 //       of each; null where it cannot store to it. Then values go there by puts (puts.hpp). Collective.
 //   void release(void* own, std::size_t bytes) noexcept;
 //       Gives the memory back when no PE uses it any more. Collective.
+//   void fail(int pe) noexcept;
+//       Says on all PEs that a PE has failed: kernels that wait end, and collective functions throw.
 //   const std::uint32_t* failure_word() const;
-//       Returns a word that kernels of this PE can read. It is not 0 if a PE has failed: kernels that wait
-//       end.
+//       Returns a word that kernels of this PE can read. It is not 0 if a PE has failed.
 //
 // All PEs call the collective functions in the same order. If a PE ends early, they throw on the others.
 #pragma once
@@ -26,6 +27,8 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -49,14 +52,24 @@ class pe_has_left : public error {
   int pe_;
 };
 
-/// Whether a PE has failed, for all threads of a process and for its kernels. It has a page of memory of its
-/// own, which CUDA can map.
-class alignas(4096) failure_state {
+/// An error that all PEs throw, after which they keep step.
+class error_of_all : public error {
+ public:
+  using error::error;
+};
+
+/// Whether a PE has failed, for all threads of a process and for its kernels.
+class failure_state {
+  using word_type = std::atomic<std::uint32_t>;
+
  public:
   /// Says that a PE has failed. The first one is named.
   void set(int pe) noexcept {
     std::uint32_t none = 0;
-    word_.compare_exchange_strong(none, static_cast<std::uint32_t>(pe) + 1);
+    word_.compare_exchange_strong(none, static_cast<std::uint32_t>(std::max(pe, 0)) + 1);
+    if (word_type* const mapped = mapped_; mapped != nullptr) {
+      mapped->store(1);
+    }
   }
   /// Throws if a PE has failed.
   void check() const {
@@ -64,14 +77,42 @@ class alignas(4096) failure_state {
       throw pe_has_left(static_cast<int>(word - 1));
     }
   }
-  /// Returns the word that kernels read.
-  [[nodiscard]] const std::uint32_t* word() const { return reinterpret_cast<const std::uint32_t*>(&word_); }
-
-  std::shared_ptr<void> mapping;  ///< owns the mapping of the page; null: CUDA does not map it
+  /// Gives the state a word that kernels can read, once: map() returns what owns its memory.
+  template <class Map>
+  void map(const Map& map) {
+    std::call_once(once_, [&] {
+      owner_ = map();
+      mapped_ = new (owner_.get()) word_type(0);
+      if (word_ != 0) {
+        mapped_.load()->store(1);
+      }
+    });
+  }
+  /// Returns a word that is not 0 if a PE has failed: the one that kernels can read, if there is one.
+  [[nodiscard]] const std::uint32_t* word() const {
+    const word_type* const mapped = mapped_;
+    return reinterpret_cast<const std::uint32_t*>(mapped != nullptr ? mapped : &word_);
+  }
 
  private:
-  std::atomic<std::uint32_t> word_{0};  ///< not 0: 1 + the number of the first PE that has failed
+  word_type word_{0};  ///< not 0: 1 + the number of the first PE that has failed
+  std::atomic<word_type*> mapped_{nullptr};
+  std::shared_ptr<void> owner_;
+  std::once_flag once_;
 };
+
+/// Returns call(). What it throws on this PE alone ends the others, too.
+template <class Team, class Call>
+auto fail_together(Team& team, const Call& call) {
+  try {
+    return call();
+  } catch (const error_of_all&) {
+    throw;
+  } catch (...) {
+    team.fail(team.rank());
+    throw;
+  }
+}
 
 /// Sends the elements of to[r] to PE r. Returns those that each PE has sent to this one. Collective.
 template <class Team, class T>
@@ -154,7 +195,7 @@ std::vector<std::int64_t> check_together(Team& team, const Check& check) {
   for (std::size_t r = 0; r < all.size(); ++r) {
     const finding& f = all[r];
     if (f.found) {
-      throw error(f.code, text_from("PE ", r, ": ", f.text), f.row);
+      throw error_of_all(f.code, text_from("PE ", r, ": ", f.text), f.row);
     }
     returned.push_back(f.returned);
   }

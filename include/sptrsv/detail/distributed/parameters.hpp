@@ -26,7 +26,7 @@ struct pe_state {
   /// By number of the call of solve mod 2: smallest substitution index whose x is not finite. A call with
   /// many right-hand sides enqueues several solves.
   alignas(128) std::int64_t first_nonfinite[2];
-  alignas(128) std::uint32_t has_failed;  ///< whether solves have ended because a PE has failed
+  alignas(128) std::uint32_t has_failed;  ///< failure_words::seen
 };
 
 /// The inboxes of all PEs as a kernel of one of them sees them.
@@ -57,11 +57,11 @@ struct inboxes {
     if (solve < inbox_buffers) {
       return;
     }
-    auto scope = scope_of_polls<every_solve>(ctx, failure);
+    polling_scope polls(ctx, failure);
     for (int pe = 0; pe < size; ++pe) {
       const std::uint64_t* const others = own_begun + pe;
-      while (pe != rank && scope.load_relaxed(others) < solve) {
-        scope.pause(others);
+      while (pe != rank && polls.load_relaxed(others) < solve) {
+        polls.pause(others);
       }
     }
     ctx.system_scope().fence();
@@ -206,8 +206,8 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
         return mail.wait(ctx, place, rhs, seen);
       }
     }
-    auto scope = scope_of_polls<flag::canonical_nan>(ctx, mail.failure);
-    return flag::wait(scope, this->buffers.component(half, rhs, index), seen);
+    polling_scope polls(ctx, mail.failure);
+    return flag::wait(polls, this->buffers.component(half, rhs, index), seen);
   }
   template <class Context>
   SPTRSV_DEVICE Scalar wait(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index) const {

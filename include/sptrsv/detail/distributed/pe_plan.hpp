@@ -82,14 +82,14 @@ struct pe_plan {
         solve_blocks(add_passing(local, messages, Tuning::block_threads, tasks)),
         inbox_values(largest_of_all(team, messages.values)),
         rhs(std::min<std::int64_t>(max_rhs, most_rhs)),
-        inbox(team, inbox_buffers * rhs * inbox_values * flag::words),
         nodes(upload_supernodes(local, on, resource)),
         forests(tasks.forests, nodes.of, count_of(local.columns), whole.backward, on, resource),
         values(
             team, whole, owners.panels, local, nodes.of,
             [&](const auto& use) { part.for_entries(rows, use); }, part.form.unit, policy.max_growth, on,
             resource),
-        state(make_buffer<pe_state>(1, on, resource)) {
+        state(make_buffer<pe_state>(1, on, resource)),
+        inbox(team, inbox_buffers * rhs * inbox_values * flag::words) {
     const sent_values sent =
         ticket_walk(tasks, messages, whole.backward).find(exchange_blocks, values_per_block);
     sent_count = count_of(sent.values);
@@ -150,12 +150,13 @@ struct pe_plan {
   std::int64_t inbox_values;    ///< of one right-hand side in a buffer, on all PEs
   std::int64_t rhs;             ///< largest number of right-hand sides of a launch
   std::int64_t sent_count = 0;  ///< values that this PE sends, of one right-hand side
-  symmetric_buffer<word, Team> inbox;
   supernodal::device_tree<Index> nodes;
   supernodal::forest_lists<Index, Offset> forests;
   local_values<Tuning, Scalar, Index, Offset, Executor> values;
   buffer<pe_state> state;
   device_arrays arrays;  ///< what else kernels read
+  symmetric_buffer<word, Team>
+      inbox;  ///< behind what may wait for kernels when it is given back; see release
   /// Parameters of a solve but for what launch() sets, alpha, b and x.
   std::variant<params, mail_params> start;
   mail_plan mail;                        ///< the rest is there if PEs send by puts
@@ -188,7 +189,7 @@ struct pe_plan {
     p.in.of_pe = add(inbox.of_pe());
     p.in.values = inbox_values;
     p.state = state.data();
-    p.mail.failure = {team.failure_word(), &state.data()->has_failed};
+    p.mail.failure = {team.failure_word(), &state.data()->has_failed, &state.data()->tickets};
     p.backward = whole.backward;
     p.waiting_blocks = waiting_blocks();
     p.exchange_blocks = exchange_blocks;

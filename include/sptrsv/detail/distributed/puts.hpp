@@ -30,61 +30,53 @@ namespace sptrsv::SPTRSV_ABI::detail::distributed {
 struct failure_words {
   const std::uint32_t* of_team;  ///< in host memory that kernels read: not 0 if a PE has failed
   std::uint32_t* seen;           ///< in device memory: not 0 if a thread of this PE has seen that
+  unsigned long long* tickets;   ///< of the solves; at least no_more_tasks then
 };
+/// Blocks whose ticket is at least this do nothing. Which blocks do their tasks is decided in one word, so
+/// that a task whose ticket is smaller than that of a task which is done is done, too.
+inline constexpr unsigned long long no_more_tasks = 1ull << 63;
 
-/// System scope for polls that end if a PE has failed: what they load is `Failed` then.
-template <auto Failed, class Scope>
+/// System scope for polls that end if a PE has failed: what they load then is a NaN, and more than any number
+/// of a solve.
+template <class Context>
 class polling_scope {
  public:
-  SPTRSV_DEVICE polling_scope(const Scope& scope, const failure_words& failure)
-      : scope_(scope), failure_(failure) {}
+  SPTRSV_DEVICE polling_scope(Context& ctx, const failure_words& failure) : ctx_(ctx), failure_(failure) {}
 
   /// Goes between two polls. Host memory is far away, so few polls look there.
   template <class T>
   SPTRSV_DEVICE void pause(const T* p) {
-    scope_.pause(p);
+    auto scope = ctx_.system_scope();
+    scope.pause(p);
     if (++polls_ % looks_apart == 0) {
-      has_failed_ = scope_.load_relaxed(failure_.seen) != 0;
-      if (!has_failed_ && polls_ % (8 * looks_apart) == 0 && scope_.load_relaxed(failure_.of_team) != 0) {
+      has_failed_ = scope.load_relaxed(failure_.seen) != 0;
+      if (!has_failed_ && polls_ % (8 * looks_apart) == 0 && scope.load_relaxed(failure_.of_team) != 0) {
         has_failed_ = true;
-        scope_.store_relaxed(failure_.seen, std::uint32_t{1});
+        ctx_.atomic_max(failure_.tickets, no_more_tasks);
+        scope.store_relaxed(failure_.seen, std::uint32_t{1});
       }
     }
   }
   template <class T>
   SPTRSV_DEVICE T load_relaxed(const T* p) {
-    return has_failed_ ? static_cast<T>(Failed) : scope_.load_relaxed(p);
+    return has_failed_ ? failed<T> : ctx_.system_scope().load_relaxed(p);
   }
   template <class T>
   SPTRSV_DEVICE T load_acquire(const T* p) {
-    return has_failed_ ? static_cast<T>(Failed) : scope_.load_acquire(p);
-  }
-  template <int Count, class T>
-  SPTRSV_DEVICE void load_relaxed_words(const T* p, T* v) {
-    if (!has_failed_) {
-      scope_.template load_relaxed_words<Count>(p, v);
-      return;
-    }
-    for (int i = 0; i < Count; ++i) {
-      v[i] = static_cast<T>(Failed);
-    }
+    return has_failed_ ? failed<T> : ctx_.system_scope().load_acquire(p);
   }
   SPTRSV_DEVICE bool has_failed() const { return has_failed_; }
 
  private:
   static constexpr std::uint32_t looks_apart = 32;  ///< in polls
+  template <class T>
+  static constexpr T failed = value_flag<std::conditional_t<sizeof(T) == 4, float, double>>::canonical_nan;
 
-  Scope scope_;
+  Context& ctx_;
   failure_words failure_;
   std::uint32_t polls_ = 0;
   bool has_failed_ = false;
 };
-template <auto Failed, class Context>
-SPTRSV_DEVICE auto scope_of_polls(Context& ctx, const failure_words& failure) {
-  return polling_scope<Failed, decltype(ctx.system_scope())>(ctx.system_scope(), failure);
-}
-/// What polls for the number of a solve load if a PE has failed: the largest number.
-inline constexpr std::uint64_t every_solve = ~std::uint64_t{0};
 
 /// Puts by stores to the memory of PEs that is mapped. It costs what NVSHMEM's puts cost over NVLink.
 struct mapped_puts {
@@ -231,18 +223,18 @@ struct mailbox {
     if (flag::is_known(seen)) {
       return seen.value();
     }
-    auto polls = scope_of_polls<every_solve>(ctx, failure);
+    polling_scope polls(ctx, failure);
     while (polls.load_acquire(signals + place.signal) < solve) {
       polls.pause(signals + place.signal);
     }
-    return flag::try_load(polls, component(received, place.mail, rhs)).value();
+    return take(ctx, place.mail, rhs, polls.has_failed()).value();
   }
   /// Waits for messages and hands their values to the blocks that poll the inbox. All lanes of a warp call
   /// it. `number`: of the message of the lane; there may be none.
   template <class Context, class Inbox>
   SPTRSV_DEVICE void deliver(Context& ctx, std::int64_t number, const Inbox& inbox) const {
     const auto warp = ctx.template group<32>();
-    auto polls = scope_of_polls<every_solve>(ctx, failure);
+    polling_scope polls(ctx, failure);
     bool is_pending = number < delivery_count;
     const delivery own = is_pending ? ctx.load_constant(deliveries + number) : delivery{0, 0};
     while (warp.any(is_pending)) {
@@ -262,8 +254,8 @@ struct mailbox {
         const bool is_lost = warp.shuffle(polls.has_failed() ? 1 : 0, lane) != 0;
         for (std::int64_t i = first + warp.rank(); i < first + count; i += 32) {
           for (std::int64_t rhs = 0; rhs < columns; ++rhs) {
-            const auto seen = is_lost ? flag::unseen() : flag::try_load(polls, component(received, i, rhs));
-            flag::publish(ctx, inbox.component(0, rhs, ctx.load_constant(inbox_indices + i)), seen.value());
+            flag::publish(ctx, inbox.component(0, rhs, ctx.load_constant(inbox_indices + i)),
+                          take(ctx, i, rhs, is_lost).value());
           }
         }
       }
@@ -311,6 +303,12 @@ struct mailbox {
   }
 
  private:
+  /// Loads a value whose message has come, or is lost.
+  template <class Context>
+  SPTRSV_DEVICE auto take(Context& ctx, std::int64_t index, std::int64_t rhs, bool is_lost) const {
+    auto scope = ctx.system_scope();
+    return is_lost ? flag::unseen() : flag::try_load(scope, component(received, index, rhs));
+  }
   SPTRSV_DEVICE word* component(word* buffer, std::int64_t index, std::int64_t rhs) const {
     return flag::address(buffer, index * columns + rhs);
   }
