@@ -36,7 +36,8 @@ inline std::string seconds_text(double seconds) {
   return text;
 }
 
-/// A thread that calls lost(r) when process r has ended, which has closed its sockets. It does so once.
+/// Runs a thread that calls lost(r) when process r has ended, because its sockets are closed then. The thread
+/// ends after the first call.
 class process_watch {
  public:
   process_watch(const std::vector<socket_owner>& sockets, int rank, std::function<void(int)> lost)

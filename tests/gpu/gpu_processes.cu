@@ -1,5 +1,5 @@
-// PEs that are processes, of which one is killed: the kernels of the other one end, and the GPU can be used
-// again.
+// Kills one of two processes that solve a system together. The kernels of the other process must end, and
+// later processes must be able to use the GPU.
 #include <gtest/gtest.h>
 
 #include <csignal>

@@ -1875,7 +1875,7 @@ ERRORS = (
         "order",
         "distributed_failure",
         Edit(
-            DISTRIBUTED + "puts.hpp",
+            DISTRIBUTED + "polling_scope.hpp",
             "has_failed_ ? failed<T> : ctx_.system_scope().load_relaxed(p)",
             "ctx_.system_scope().load_relaxed(p)",
         ),
@@ -1885,7 +1885,7 @@ ERRORS = (
         "order",
         "distributed_failure",
         Edit(
-            DISTRIBUTED + "puts.hpp",
+            DISTRIBUTED + "polling_scope.hpp",
             "has_failed_ ? failed<T> : ctx_.system_scope().load_acquire(p)",
             "ctx_.system_scope().load_acquire(p)",
         ),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the teams of CUDA have in common.
+// Two functions that thread_team, process_team and nvshmem_team share.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -23,8 +23,8 @@ inline void map_for_gpus(failure_state& state) {
   });
 }
 
-/// Waits until no PE uses memory of the team any more. Returns false if a PE has failed, or this one ends by
-/// an exception: nobody is to wait for it then. Collective.
+/// Waits until no PE uses memory of the team any more. Returns false, without waiting, if a PE has failed or
+/// if this PE ends by an exception. Collective.
 template <class Team>
 bool has_released(Team& team) noexcept {
   if (std::uncaught_exceptions() > 0) {

@@ -58,7 +58,7 @@ class error_of_all : public error {
   using error::error;
 };
 
-/// Whether a PE has failed, for all threads of a process and for its kernels.
+/// Stores whether a PE has failed. All threads of a process and their kernels read it.
 class failure_state {
   using word_type = std::atomic<std::uint32_t>;
 

@@ -21,62 +21,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sptrsv/detail/distributed/polling_scope.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::distributed {
-
-/// Says that a PE has failed. The host cannot end a kernel that waits, so what waits looks at these words.
-struct failure_words {
-  const std::uint32_t* of_team;  ///< in host memory that kernels read: not 0 if a PE has failed
-  std::uint32_t* seen;           ///< in device memory: not 0 if a thread of this PE has seen that
-  unsigned long long* tickets;   ///< of the solves; at least no_more_tasks then
-};
-/// Blocks whose ticket is at least this do nothing. Which blocks do their tasks is decided in one word, so
-/// that a task whose ticket is smaller than that of a task which is done is done, too.
-inline constexpr unsigned long long no_more_tasks = 1ull << 63;
-
-/// System scope for polls that end if a PE has failed: what they load then is a NaN, and more than any number
-/// of a solve.
-template <class Context>
-class polling_scope {
- public:
-  SPTRSV_DEVICE polling_scope(Context& ctx, const failure_words& failure) : ctx_(ctx), failure_(failure) {}
-
-  /// Goes between two polls. Host memory is far away, so few polls look there.
-  template <class T>
-  SPTRSV_DEVICE void pause(const T* p) {
-    auto scope = ctx_.system_scope();
-    scope.pause(p);
-    if (++polls_ % looks_apart == 0) {
-      has_failed_ = scope.load_relaxed(failure_.seen) != 0;
-      if (!has_failed_ && polls_ % (8 * looks_apart) == 0 && scope.load_relaxed(failure_.of_team) != 0) {
-        has_failed_ = true;
-        ctx_.atomic_max(failure_.tickets, no_more_tasks);
-        scope.store_relaxed(failure_.seen, std::uint32_t{1});
-      }
-    }
-  }
-  template <class T>
-  SPTRSV_DEVICE T load_relaxed(const T* p) {
-    return has_failed_ ? failed<T> : ctx_.system_scope().load_relaxed(p);
-  }
-  template <class T>
-  SPTRSV_DEVICE T load_acquire(const T* p) {
-    return has_failed_ ? failed<T> : ctx_.system_scope().load_acquire(p);
-  }
-  SPTRSV_DEVICE bool has_failed() const { return has_failed_; }
-
- private:
-  static constexpr std::uint32_t looks_apart = 32;  ///< in polls
-  template <class T>
-  static constexpr T failed = value_flag<std::conditional_t<sizeof(T) == 4, float, double>>::canonical_nan;
-
-  Context& ctx_;
-  failure_words failure_;
-  std::uint32_t polls_ = 0;
-  bool has_failed_ = false;
-};
 
 /// Puts by stores to the memory of PEs that is mapped. It costs what NVSHMEM's puts cost over NVLink.
 struct mapped_puts {
