@@ -162,6 +162,8 @@ inline void thread_team::run(const std::function<void(member&)>& body) {
       body(self);
     } catch (...) {
       self.fail(pe);
+      // Its kernels end, and store no more into memory of other GPUs, which is freed when all PEs have ended.
+      detail::forget_failure(cudaDeviceSynchronize());
       throw;
     }
   });
