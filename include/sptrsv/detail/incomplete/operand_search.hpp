@@ -10,6 +10,7 @@
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/incomplete/place_operands.hpp"
 #include "sptrsv/detail/incomplete/place_pieces.hpp"
+#include "sptrsv/detail/simt/scan.hpp"
 #include "sptrsv/detail/simt/scratch_arena.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
@@ -77,7 +78,8 @@ class operand_search {
     make_cells();
     place_pieces();
     count_in_whole_rows(true);
-    scan(on_, most_entries_ + 1, sum_steps{{starts().steps, starts().steps}, most_entries_, totals_},
+    scan(on_, most_entries_ + 1,  // of the steps of all entries, and then 0
+         simt::sum_before<std::int64_t>{starts().steps, starts().steps, most_entries_, &totals_->steps},
          memory_);
   }
   /// Returns what the work that has been started has counted. Synchronises.

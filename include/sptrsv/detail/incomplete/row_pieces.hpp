@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/for_each_entry.hpp"
-#include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
@@ -97,26 +96,6 @@ struct cut_rows {
   SPTRSV_DEVICE void finish(Context& ctx, const Warp& warp, const row& own) const {
     simt::raise_largest(ctx, warp, own.count > 1 ? 0 : own.length, &totals->longest_whole);
     simt::raise_largest(ctx, warp, own.length, &totals->longest_row);
-  }
-};
-
-/// The body of the scan over the steps of all entries, and then 0.
-struct sum_steps {
-  simt::sum_before<std::int64_t> sums;
-  std::int64_t entries;
-  operand_totals* totals;  ///< output: steps
-
-  template <class Context>
-  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t i) const {
-    return sums.load(ctx, i);
-  }
-  template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t i, const simt::counted& own,
-                           std::int64_t before) const {
-    sums.store(ctx, i, own, before);
-    if (i == entries) {
-      ctx.store(&totals->steps, before);
-    }
   }
 };
 
