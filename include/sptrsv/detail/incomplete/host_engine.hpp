@@ -173,14 +173,14 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
       pivot = from_real<Scalar>(std::sqrt(real_part(pivot)));
     }
     found_.boosted_pivots += boosted ? 1 : 0;
-    bool is_bad = is_zero(pivot);
+    bool is_bad = pivot == Scalar{};
     for (std::size_t slot = 0; slot < values_.size(); ++slot) {
       store_scalar(factors_.data() + row_[slot].source, values_[slot]);
       slot_of_column_[at(row_[slot].column)] = Index{-1};
       is_bad = is_bad || !is_finite(values_[slot]);
     }
     if (is_bad && found_.first_breakdown < 0) {
-      found_.first_breakdown = breakdown{static_cast<std::int64_t>(row), is_zero(pivot)}.number();
+      found_.first_breakdown = breakdown{static_cast<std::int64_t>(row), pivot == Scalar{}}.number();
     }
   }
 

@@ -59,10 +59,6 @@ struct pivot_rule {
       return diagonal * diagonal_factor;
     }
   }
-  /// Returns whether `pivot` of an LU factorisation is replaced.
-  SPTRSV_HOST_DEVICE bool boosts(Scalar pivot) const { return magnitude(pivot) <= boost_below; }
-  /// Returns whether `pivot` of a Cholesky factorisation, before the square root, is replaced.
-  SPTRSV_HOST_DEVICE bool boosts_square(real pivot) const { return boost_below >= 0 && pivot <= boost_below; }
 };
 
 /// Where a factorisation breaks down, as one number: the numbers ascend with the row, and a zero pivot comes
@@ -95,23 +91,17 @@ SPTRSV_HOST_DEVICE double reciprocal_root(double v) {
 #endif
 }
 
-/// Returns whether a pivot is zero.
-template <class Scalar>
-SPTRSV_HOST_DEVICE bool is_zero(Scalar v) {
-  return v == Scalar{};
-}
-
 /// Returns the pivot, which may be boosted; for Cholesky its square. `value`: of the diagonal entry after all
 /// steps; `square_sum`: for Cholesky, what is still to be subtracted from it.
 template <method Method, class Scalar>
 SPTRSV_HOST_DEVICE Scalar boosted_pivot(const pivot_rule<Scalar>& rule, Scalar value,
                                         real_t<Scalar> square_sum, bool& boosted) {
   if constexpr (Method == method::lu) {
-    boosted = rule.boosts(value);
+    boosted = magnitude(value) <= rule.boost_below;
     return boosted ? from_real<Scalar>(rule.boost_to) : value;
   } else {
     const real_t<Scalar> square = real_part(value) - square_sum;
-    boosted = rule.boosts_square(square);
+    boosted = rule.boost_below >= 0 && square <= rule.boost_below;
     return from_real<Scalar>(boosted ? rule.boost_to : square);
   }
 }

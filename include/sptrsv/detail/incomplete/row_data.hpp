@@ -64,7 +64,7 @@ struct lane_findings {
 
   template <class Scalar>
   SPTRSV_DEVICE void add(Scalar value, bool is_pivot) {
-    has_zero_pivot = has_zero_pivot || (is_pivot && is_zero(value));
+    has_zero_pivot = has_zero_pivot || (is_pivot && value == Scalar{});
     is_bad = is_bad || has_zero_pivot || !is_finite(value);
   }
   /// Records them as findings of the factorisation. `half`: its number mod 2.
