@@ -192,7 +192,7 @@ class stored_diagonal {
   /// Enqueues the copy of the values. `stored`: by stored entry.
   void update_values(const Scalar* stored, const Executor& on) {
     for_each(on, static_cast<std::int64_t>(values_.size()),
-             gather_values<Scalar, Offset>{stored, sources_.data(), values_.data()});
+             array_kernels::take_in_order<Scalar, Offset>{stored, sources_.data(), values_.data()});
   }
   /// Enqueues the division of each row of x by its entry.
   void divide(dense_view<Scalar> x, bool conjugated, const Executor& on) const {

@@ -51,7 +51,7 @@ class filled_matrix {
       return a;
     }
     factors::for_each(on, pattern_.entries,
-                      factors::gather_values<Scalar, Offset, true>{a, sources_, values_});
+                      triangle_kernels::gather_values<Scalar, Offset>{a, sources_, values_, false});
     return values_;
   }
 

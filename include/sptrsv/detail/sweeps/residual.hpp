@@ -107,7 +107,7 @@ class strict_triangle {
   /// Enqueues the copy of the values. `stored`: by stored entry.
   void update_values(const Scalar* stored, const Executor& on) {
     factors::for_each(on, static_cast<std::int64_t>(values_.size()),
-                      factors::gather_values<Scalar, Offset>{stored, sources_.data(), values_.data()});
+                      array_kernels::take_in_order<Scalar, Offset>{stored, sources_.data(), values_.data()});
   }
 
   /// Enqueues c = b - T x - factor D x.
