@@ -89,30 +89,19 @@ inline int fill_threads(std::int64_t entries) {
 
 /// Rows that a thread takes at a time.
 inline constexpr std::int64_t chunk_rows = 4096;
-inline std::int64_t chunks_of(std::int64_t rows) { return (rows + chunk_rows - 1) / chunk_rows; }
-
-/// Calls `work(row, thread)` for all rows, by chunks; otherwise as for_each_taken.
-template <class Work>
-void for_each_row_taken(std::int64_t rows, int threads, const Work& work) {
-  for_each_taken(chunks_of(rows), threads, [&](std::int64_t chunk, std::size_t thread) {
-    for (std::int64_t row = chunk * chunk_rows; row < std::min(rows, (chunk + 1) * chunk_rows); ++row) {
-      work(row, thread);
-    }
-  });
-}
 
 /// Returns for each vertex i, ascending, the j > i for which (i, j) is an entry of the factors.
 template <class Index, class Edges>
 vertex_lists<Index> fill_above(const Edges& edges, std::int64_t fill_level) {
   const std::int64_t size = edges.size();
-  const std::int64_t chunks = chunks_of(size);
+  const std::int64_t chunks = (size + chunk_rows - 1) / chunk_rows;
   const int threads =
       chunks > 1 ? fill_threads(static_cast<std::int64_t>(edges.end(size - 1) - edges.begin(0))) : 1;
   vertex_lists<Index> made;
   made.offsets.assign(at(size) + 1, 0);
   std::vector<std::vector<Index>> found(at(chunks));
   std::vector<fill_search<Index>> searches(at(threads), fill_search<Index>(size));
-  for_each_row_taken(size, threads, [&](std::int64_t i, std::size_t thread) {
+  for_each_taken_in_chunks(size, chunk_rows, threads, [&](std::int64_t i, std::size_t thread) {
     auto& of_chunk = found[at(i / chunk_rows)];
     const std::size_t before = of_chunk.size();
     searches[thread].search(edges, static_cast<Index>(i), fill_level, of_chunk);
@@ -193,7 +182,7 @@ class fill_in {
     made.sources.assign(at(entries), Offset{-1});
     made.offsets.back() = static_cast<Offset>(entries);
     std::atomic<bool> is_valid{true};
-    for_each_row_taken(a_.size, fill_threads(a_.entries), [&](std::int64_t m, std::size_t) {
+    for_each_taken_in_chunks(a_.size, chunk_rows, fill_threads(a_.entries), [&](std::int64_t m, std::size_t) {
       const auto begin = at(offset_of(m));
       made.offsets[at(m)] = static_cast<Offset>(begin);
       const auto first = made.indices.begin() + static_cast<std::ptrdiff_t>(begin);
