@@ -9,7 +9,7 @@
 #include <string>
 
 #include "sptrsv/detail/incomplete/device_engine.hpp"
-#include "sptrsv/detail/incomplete/filled_matrix.hpp"
+#include "sptrsv/detail/incomplete/fill_levels.hpp"
 #include "sptrsv/detail/incomplete/host_engine.hpp"
 #include "sptrsv/solver.hpp"
 
