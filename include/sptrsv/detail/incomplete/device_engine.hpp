@@ -79,7 +79,7 @@ class engine {
         reciprocals_(make_buffer<word>(Method == method::cholesky ? checked_product(a.size, flag::words) : 0,
                                        on, memory_)),
         plan_(make_plan(on)) {
-    if (longest_whole_row() > plan_.shared_slots) {
+    if (rows_.totals.longest_whole > plan_.shared_slots) {
       long_rows_ = make_buffer<Scalar>(rows_.entries, on, resource);
     }
   }
@@ -212,15 +212,8 @@ class engine {
     return std::min(many_rows, static_cast<std::int64_t>(rows_.steps.size()) /
                                    std::max<std::int64_t>(rows_.totals.long_rows, 1));
   }
-  /// Returns the entries of the longest row that is not cut.
-  [[nodiscard]] std::int64_t longest_whole_row() const {
-    return rows_.has_pieces() ? rows_.totals.longest_whole : rows_.totals.longest_row;
-  }
 
   [[nodiscard]] launch_plan plan_of(int row_lanes, const Executor& on) const {
-    if (rows_.size == 0) {
-      return {row_lanes, 0, 0, 0, 0};
-    }
     launch_plan made{};
     with_one_of<4, 8, 16, 32>(row_lanes, [&](auto lanes) {
       made = plan_of<agent<decltype(lanes)::value>>(rows_.size, wanted_rows(), on);
@@ -233,7 +226,7 @@ class engine {
   [[nodiscard]] launch_plan plan_of(std::int64_t rows, std::int64_t wanted, const Executor& on) const {
     launch_plan made{32 / Kernel::warp_rows, 0, 0, 0, 0};
     made.shared_slots =
-        2 * std::min<std::int64_t>(simt::ceil_div(longest_whole_row(), std::int64_t{2}),
+        2 * std::min<std::int64_t>(simt::ceil_div(rows_.totals.longest_whole, std::int64_t{2}),
                                    Tuning::shared_bytes / 2 / bytes_of_slot / Kernel::block_rows);
     made.tasks = simt::block_count(rows, Kernel::warp_rows);
     made.blocks = std::min(simt::block_count(std::min(rows, wanted), Kernel::block_rows),

@@ -97,6 +97,7 @@ class operand_search {
       });
     }
     if (made_.totals.long_rows == 0) {
+      made_.totals.longest_whole = made_.totals.longest_row;
       made_.pieces = {};
       return;
     }

@@ -51,7 +51,7 @@ struct piece_step {
 /// The totals that the kernels of the analysis count. They are in device memory.
 struct operand_totals {
   std::int64_t longest_row;    ///< entries
-  std::int64_t longest_whole;  ///< of the rows that are not cut, if rows are cut
+  std::int64_t longest_whole;  ///< of the rows that are not cut
   std::int64_t long_rows;      ///< rows that are cut
   std::int64_t pieces;         ///< of all rows, if rows are cut
   std::int64_t operands;
