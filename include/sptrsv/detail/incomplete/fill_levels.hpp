@@ -227,13 +227,7 @@ class filled_matrix {
     if (fill_level == 0) {
       return;
     }
-    const auto found = [&] {
-      if constexpr (factors::has_kernels<Executor>) {
-        return fill_in<Method, Index, Offset>::of(pattern_copy(a, on).view(), fill_level);
-      } else {
-        return fill_in<Method, Index, Offset>::of(a, fill_level);
-      }
-    }();
+    const auto found = fill_in<Method, Index, Offset>::of(pattern_copy(a, on).view(), fill_level);
     pattern_.entries = static_cast<std::int64_t>(found.indices.size());
     pattern_.offsets = arrays_.add(found.offsets, on, resource);
     pattern_.indices = arrays_.add(found.indices, on, resource);
