@@ -9,7 +9,6 @@
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/incomplete/method.hpp"
-#include "sptrsv/detail/incomplete/row_pieces.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
@@ -183,6 +182,25 @@ template <class Offset>
 struct entry_range {
   Offset begin;
   Offset end;
+};
+
+/// The limits that decide which rows are cut into pieces. One warp computes one piece.
+struct piece_limits {
+  std::int64_t whole;  ///< entries of the longest row with steps that is not cut
+  std::int64_t piece;  ///< entries of a piece of a longer row, at most; at most 32
+  /// Entries of the longest row that is cut: the operands of a row are searched in time that grows with the
+  /// square of its length.
+  std::int64_t longest;
+
+  /// Returns the number of pieces of a row; 1 if the row is not cut. `length`: its entries; `below`: those
+  /// below the diagonal, which have steps.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t pieces_of(std::int64_t length, std::int64_t below) const {
+    return length <= whole || length > longest || below == 0 ? 1 : simt::ceil_div(length, piece);
+  }
+  /// Returns the slot in its row where piece `p` begins.
+  SPTRSV_HOST_DEVICE static std::int64_t begin(std::int64_t p, std::int64_t length, std::int64_t pieces) {
+    return p * length / pieces;
+  }
 };
 
 /// The rows of `elimination` as the search for operands sees them. Entries below the diagonal are steps.

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/incomplete/operands.hpp"
+#include "sptrsv/detail/incomplete/row_pieces.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/incomplete/entry_cells.hpp"
+#include "sptrsv/detail/incomplete/row_pieces.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
