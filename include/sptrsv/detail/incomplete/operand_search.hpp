@@ -91,9 +91,9 @@ class operand_search {
       made_.operands = {};
       made_.operands = make_buffer<operand<Index, Offset>>(made_.totals.operands, on_, memory_.kept);
       with_warp_entries([&](auto entries) {
-        using agent = write_operands_agent<Method, Index, Offset, decltype(entries)::value>;
-        on_.template launch<agent>(simt::block_count(most_entries_, agent::block_entries),
-                                   {finder(), starts_.data()});
+        simt::for_each_by_tile<32>(
+            on_, simt::ceil_div(most_entries_, std::int64_t{entries}),
+            write_operands<Method, Index, Offset, decltype(entries)::value>{finder(), starts_.data()});
       });
     }
     if (made_.totals.long_rows == 0) {
