@@ -159,11 +159,6 @@ class engine {
     std::uint32_t tasks;        ///< tickets that select rows
     std::uint32_t draws;        ///< tickets that are drawn in a launch: one more for each warp
     std::uint32_t blocks;
-
-    /// Returns the rows that all warps hold together.
-    [[nodiscard]] std::int64_t rows_at_once() const {
-      return std::int64_t{blocks} * Tuning::block_threads / lanes;
-    }
   };
 
   /// Chooses the lanes of a row: at least as many as a row has operands on average, and so many that fewer
@@ -180,7 +175,8 @@ class engine {
     launch_plan chosen = plan_of(lanes, on);
     while (chosen.lanes < 32) {
       const launch_plan wider = plan_of(2 * chosen.lanes, on);
-      if (2 * wider.rows_at_once() < std::min(rows_.size, rows_of_level() * few_levels)) {
+      const std::int64_t rows_at_once = std::int64_t{wider.blocks} * Tuning::block_threads / wider.lanes;
+      if (2 * rows_at_once < std::min(rows_.size, rows_of_level() * few_levels)) {
         break;
       }
       chosen = wider;

@@ -23,14 +23,6 @@ struct triangle_view {
   static triangle_view of(const device_triangle<Index, Offset>& t) {
     return {t.row_offsets.data(), t.columns.data(), t.sources.data()};
   }
-  template <class Context>
-  SPTRSV_DEVICE Offset begin(Context& ctx, std::int64_t row) const {
-    return ctx.load_constant(row_offsets + row);
-  }
-  template <class Context>
-  SPTRSV_DEVICE Offset length(Context& ctx, std::int64_t row) const {
-    return begin(ctx, row + 1) - begin(ctx, row);
-  }
 };
 
 /// What consecutive factorisations share, in device memory. Pairs are indexed by the number of the
@@ -104,11 +96,11 @@ struct place_eliminated_rows {
     if (!condition.hold(ctx)) {
       return {0, row, Index{0}};
     }
-    const Offset below = to.lower.length(ctx, row);
-    const Offset above =
-        to.upper.row_offsets != nullptr ? to.upper.length(ctx, to.size - 1 - row) : Offset{0};
-    return {static_cast<std::int64_t>(below) + 1 + static_cast<std::int64_t>(above), row,
-            static_cast<Index>(below)};
+    using triangle_kernels::row_length;
+    const std::int64_t below = row_length(ctx, to.lower.row_offsets, row);
+    const std::int64_t above =
+        to.upper.row_offsets != nullptr ? row_length(ctx, to.upper.row_offsets, to.size - 1 - row) : 0;
+    return {below + 1 + above, row, static_cast<Index>(below)};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const placed& own, std::int64_t before) const {
@@ -143,12 +135,12 @@ struct place_entries {
     const auto slot = static_cast<Offset>(static_cast<Offset>(e) - ctx.load_constant(to.row_offsets + r));
     const auto below = static_cast<Offset>(ctx.load_constant(to.diagonal_slots + r));
     if (slot < below) {
-      const Offset from = to.lower.begin(ctx, row) + slot;
+      const Offset from = ctx.load_constant(to.lower.row_offsets + row) + slot;
       put(ctx, e, ctx.load_constant(to.lower.columns + from), ctx.load_constant(to.lower.sources + from));
     } else if (slot == below) {
       put(ctx, e, row, ctx.load_constant(to.diagonal_sources + row));
     } else {  // the upper triangle counts rows and columns from the last
-      const Offset from = to.upper.begin(ctx, to.size - row) - (slot - below);
+      const Offset from = ctx.load_constant(to.upper.row_offsets + to.size - row) - (slot - below);
       put(ctx, e, static_cast<Index>(to.size - 1 - ctx.load_constant(to.upper.columns + from)),
           ctx.load_constant(to.upper.sources + from));
     }

@@ -40,8 +40,7 @@ struct find_operands {
     own.row = static_cast<Index>(r);
     own.entry = static_cast<Offset>(e);
     own.row_begin = ctx.load_constant(rows.row_offsets + r);
-    const auto length =
-        static_cast<std::int64_t>(ctx.load_constant(rows.row_offsets + r + 1) - own.row_begin);
+    const std::int64_t length = triangle_kernels::row_length(ctx, rows.row_offsets, r);
     const auto below = static_cast<std::int64_t>(ctx.load_constant(rows.diagonal_slots + r));
     own.is_cut = rows.limits.pieces_of(length, below) > 1;
     if (e - static_cast<std::int64_t>(own.row_begin) < below && !own.is_cut) {
