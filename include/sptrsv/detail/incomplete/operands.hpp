@@ -222,21 +222,27 @@ struct searched_rows {
   SPTRSV_DEVICE std::int64_t entries(Context& ctx) const {
     return static_cast<std::int64_t>(ctx.load_constant(row_offsets + size));
   }
+  /// Returns the entry of the diagonal in row `r`.
+  template <class Context>
+  SPTRSV_DEVICE Offset diagonal_of(Context& ctx, std::int64_t r) const {
+    return ctx.load_constant(row_offsets + r) + static_cast<Offset>(ctx.load_constant(diagonal_slots + r));
+  }
+  /// Returns the entries of row `r` that steps use together with entry `e`: for LU those behind it, for
+  /// Cholesky those before it. Those beside its diagonal are what other rows need of it.
+  template <class Context>
+  SPTRSV_DEVICE range beside(Context& ctx, std::int64_t r, Offset e) const {
+    if constexpr (Method == method::lu) {
+      return {static_cast<Offset>(e + 1), ctx.load_constant(row_offsets + r + 1)};
+    } else {
+      return {ctx.load_constant(row_offsets + r), e};
+    }
+  }
   /// Returns step `e` of row `r`.
   template <class Context>
   SPTRSV_DEVICE step step_of(Context& ctx, std::int64_t r, std::int64_t e) const {
-    const auto own_entry = static_cast<Offset>(e);
     const Index k = ctx.load_constant(solve_index_of_row + ctx.load_constant(columns + e));
-    const Offset row_k = ctx.load_constant(row_offsets + k);
-    const Offset pivot = row_k + static_cast<Offset>(ctx.load_constant(diagonal_slots + k));
-    if constexpr (Method == method::lu) {
-      return {k,
-              pivot,
-              {static_cast<Offset>(own_entry + 1), ctx.load_constant(row_offsets + r + 1)},
-              {static_cast<Offset>(pivot + 1), ctx.load_constant(row_offsets + k + 1)}};
-    } else {
-      return {k, pivot, {ctx.load_constant(row_offsets + r), own_entry}, {row_k, pivot}};
-    }
+    const Offset pivot = diagonal_of(ctx, k);
+    return {k, pivot, beside(ctx, r, static_cast<Offset>(e)), beside(ctx, k, pivot)};
   }
   /// Cuts the entries before `column` off the range. Returns whether its first entry is in that column.
   template <class Context>

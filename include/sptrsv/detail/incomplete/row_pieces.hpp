@@ -119,24 +119,20 @@ struct write_cells {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
-    const auto row_begin = static_cast<std::int64_t>(ctx.load_constant(rows.row_offsets + r));
-    const auto diagonal = row_begin + static_cast<std::int64_t>(ctx.load_constant(rows.diagonal_slots + r));
-    const std::int64_t begin = Method == method::lu ? diagonal + 1 : row_begin;
-    const std::int64_t end = Method == method::lu
-                                 ? static_cast<std::int64_t>(ctx.load_constant(rows.row_offsets + r + 1))
-                                 : diagonal;
+    const Offset diagonal = rows.diagonal_of(ctx, r);
+    const auto needed = rows.beside(ctx, r, diagonal);
     const auto cell_of = [&](std::int64_t entry) {
       return static_cast<std::int64_t>(ctx.load_constant(rows.columns + entry)) / 32;
     };
-    if (e < begin || e >= end) {
+    if (e < needed.begin || e >= needed.end) {
       return;
     }
     const std::int64_t cell = cell_of(e);
-    if (e > begin && cell_of(e - 1) == cell) {
+    if (e > needed.begin && cell_of(e - 1) == cell) {
       return;
     }
     entry_cell made{0, static_cast<std::uint32_t>(e)};
-    for (std::int64_t next = e; next < end && cell_of(next) == cell; ++next) {
+    for (std::int64_t next = e; next < needed.end && cell_of(next) == cell; ++next) {
       made.columns |= 1u << (ctx.load_constant(rows.columns + next) & 31);
     }
     ctx.store(to.cells + to.begin(ctx.load_constant(rows.columns + diagonal)) + cell, made);
