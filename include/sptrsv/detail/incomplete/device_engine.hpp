@@ -132,13 +132,13 @@ class engine {
   [[nodiscard]] const Scalar* factors() const { return reinterpret_cast<const Scalar*>(factors_.data()); }
 
   /// Synchronises.
-  [[nodiscard]] findings found(const Executor& on) const {
+  [[nodiscard]] factor_status status(const Executor& on) const {
     if (rows_.size == 0) {
       return {};
     }
     const factor_state state = download_value(rows_.state.data(), on);
     const auto half = (state.tickets / plan_.draws + 1) % 2;
-    return {reported_index(state.first_breakdown[half]), state.boosted_pivots[half]};
+    return status_of(reported_index(state.first_breakdown[half]), state.boosted_pivots[half]);
   }
 
   template <class Info>
