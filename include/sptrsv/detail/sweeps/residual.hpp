@@ -79,56 +79,48 @@ class strict_triangle {
   /// Takes the pattern of one triangle of a valid matrix. Synchronises.
   strict_triangle(const pattern_view<Index, Offset>& a, uplo part, const Executor& on,
                   memory_resource& resource)
-      : size_(a.size), reversed_(part == uplo::upper) {
+      : reversed_(part == uplo::upper) {
     const triangle_form form({part, diag::unit}, a.by_columns);
     if constexpr (factors::has_kernels<Executor>) {
-      auto t = build_on_device(a, form, on, resource);
-      row_offsets_ = std::move(t.row_offsets);
-      columns_ = std::move(t.columns);
-      sources_ = std::move(t.sources);
+      t_ = build_on_device(a, form, on, resource);
     } else {
       const auto t = build_on_host(a, form);
-      row_offsets_ = upload(t.row_offsets, on, resource);
-      columns_ = upload(t.columns, on, resource);
-      sources_ = upload(t.sources, on, resource);
+      t_.size = a.size;
+      t_.row_offsets = upload(t.row_offsets, on, resource);
+      t_.columns = upload(t.columns, on, resource);
+      t_.sources = upload(t.sources, on, resource);
     }
-    values_ = buffer<Scalar>(columns_.size(), resource, on.stream());
+    values_ = make_buffer<Scalar>(t_.entries(), on, resource);
   }
 
   /// Enqueues the copy of the values. `stored`: by stored entry.
   void update_values(const Scalar* stored, const Executor& on) {
-    factors::for_each(on, static_cast<std::int64_t>(values_.size()),
-                      array_kernels::take_in_order<Scalar, Offset>{stored, sources_.data(), values_.data()});
+    factors::for_each(
+        on, static_cast<std::int64_t>(values_.size()),
+        array_kernels::take_in_order<Scalar, Offset>{stored, t_.sources.data(), values_.data()});
   }
 
   /// Enqueues c = b - T x - factor D x.
   void residual(const Scalar* diagonal, Scalar factor, dense_view<const Scalar> b, dense_view<const Scalar> x,
                 dense_view<Scalar> c, const Executor& on) const {
     const compute_residual<Scalar, Index, Offset> body{
-        size_, reversed_, row_offsets_.data(), columns_.data(), values_.data(), diagonal, factor, b, x, c};
+        t_.size, reversed_, t_.row_offsets.data(), t_.columns.data(), values_.data(), diagonal, factor, b,
+        x,       c};
     if constexpr (factors::has_kernels<Executor>) {
       // Choose so many lanes that each has about four entries.
-      const auto entries = static_cast<std::int64_t>(columns_.size());
+      const int wanted = t_.entries() <= 6 * t_.size ? 1 : t_.entries() <= 40 * t_.size ? 4 : 32;
       with_one_of<1, 4, 32>(
-          entries <= 6 * size_    ? 1
-          : entries <= 40 * size_ ? 4
-                                  : 32,
-          [&](auto lanes) { simt::for_each_by_tile<decltype(lanes)::value>(on, size_, body); });
+          wanted, [&](auto lanes) { simt::for_each_by_tile<decltype(lanes)::value>(on, t_.size, body); });
     } else {
-      factors::for_each(on, size_, body);
+      factors::for_each(on, t_.size, body);
     }
   }
 
-  [[nodiscard]] std::size_t bytes() const {
-    return row_offsets_.bytes() + columns_.bytes() + sources_.bytes() + values_.bytes();
-  }
+  [[nodiscard]] std::size_t bytes() const { return t_.bytes() + values_.bytes(); }
 
  private:
-  std::int64_t size_ = 0;
   bool reversed_ = false;
-  buffer<Offset> row_offsets_;
-  buffer<Index> columns_;
-  buffer<Offset> sources_;  ///< by entry: its index in the stored matrix
+  device_triangle<Index, Offset> t_;  ///< where the executor computes
   buffer<Scalar> values_;
 };
 
