@@ -1517,8 +1517,8 @@ ERRORS = (
         "incomplete",
         Edit(
             INCOMPLETE + "operand_batches.hpp",
-            "is_prepared_, divides_);",
-            "is_prepared_, divides_), divides_ = false;",
+            "incomplete::prepare_pivot<Scalar>(own_, is_prepared_, divides_);",
+            "incomplete::prepare_pivot<Scalar>(own_, is_prepared_, divides_); divides_ = false;",
         ),
     ),
     error(
@@ -1637,8 +1637,8 @@ ERRORS = (
         "incomplete",
         Edit(
             INCOMPLETE + "incomplete_agent.hpp",
-            "row.is_prepared, row.divides);",
-            "row.is_prepared, row.divides), row.divides = false;",
+            "prepare_pivot<Scalar>(row.now, row.is_prepared, row.divides);",
+            "prepare_pivot<Scalar>(row.now, row.is_prepared, row.divides); row.divides = false;",
         ),
     ),
     error(
