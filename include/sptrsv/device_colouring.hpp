@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "sptrsv/detail/analysis/check_entries_agent.hpp"
@@ -86,12 +85,9 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
   detail::simt::for_each(on, pattern.entries,
                          check_colours<index, offset>{pattern, made.colour_of_row.data(), report.data()});
   read_report();
-  if (found.conflict < pattern.size) {
-    throw error(errc::unsupported,
-                "the pattern is not symmetric: a neighbour of row " + std::to_string(found.conflict) +
-                    " does not have this row as its neighbour",
-                found.conflict);
-  }
+  detail::expect_of_row(found.conflict >= pattern.size, errc::unsupported, found.conflict,
+                        "the pattern is not symmetric: a neighbour of row ", found.conflict,
+                        " does not have this row as its neighbour");
   made.colours = found.colours;
 
   // 4. Sort the rows by colour.

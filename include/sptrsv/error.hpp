@@ -83,6 +83,15 @@ std::string text_from(const Parts&... parts) {
   return joined;
 }
 
+/// Throws `sptrsv::error` with a row, and with a message that is given as texts and numbers, if `condition`
+/// is false.
+template <class... Parts>
+void expect_of_row(bool condition, errc code, std::int64_t row, const Parts&... parts) {
+  if (!condition) {
+    throw error(code, text_from(parts...), row);
+  }
+}
+
 }  // namespace detail
 }  // namespace sptrsv::SPTRSV_ABI
 

@@ -184,15 +184,15 @@ class factors {
         in_one_matrix_(in_one_matrix),
         resource_(&detail::resource_or_default(resource, on)),
         sides_(options, first.rows, on, *resource_),
-        forward_(analysis(policy, options.max_rhs, stream, *resource_)
-                     .run(first, options.first, second, options.second, in_one_matrix)) {
+        forward_(analysis{policy, options.max_rhs, stream, *resource_}.run(first, options.first, second,
+                                                                           options.second, in_one_matrix)) {
     if (options.has_diagonal) {
       diagonal_ = {detail::pattern_of(first), on, *resource_};
       diagonal_.update_values(detail::as_scalar(first.values), on);
     }
     if (options.transposed != op::none) {
-      transposed_ = analysis(policy, options.max_rhs, stream, *resource_)
-                        .run_transposed(forward_, first, second, options, in_one_matrix);
+      transposed_ = analysis{policy, options.max_rhs, stream, *resource_}.run_transposed(
+          forward_, first, second, options, in_one_matrix);
     }
     own_.forward_ = forward_.take_workspaces();
     if (transposed_) {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "sptrsv/detail/incomplete/device_engine.hpp"
-#include "sptrsv/detail/incomplete/filled_matrix.hpp"
+#include "sptrsv/detail/incomplete/fill_levels.hpp"
 #include "sptrsv/detail/incomplete/host_engine.hpp"
 #include "sptrsv/solver.hpp"
 
@@ -215,15 +215,7 @@ class incomplete_factorization {
   [[nodiscard]] factor_status status(stream_type stream = {}) const {
     expect_not_moved_from();
     expect_factors();
-    const detail::incomplete::findings found = analysed_->computed.found(executor(stream));
-    factor_status result;
-    result.boosted_pivots = found.boosted_pivots;
-    if (found.first_breakdown >= 0) {
-      const auto first = detail::incomplete::breakdown::of(found.first_breakdown);
-      result.code = first.is_zero_pivot ? solve_status::kind::zero_pivot : solve_status::kind::non_finite;
-      result.row = first.row;
-    }
-    return result;
+    return analysed_->computed.status(executor(stream));
   }
 
   /// Returns sizes, and the memory that the object holds.

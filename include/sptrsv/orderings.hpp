@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -135,14 +134,10 @@ std::vector<Index> inverse_order(const std::vector<Index>& order) {
   for (std::size_t k = 0; k < order.size(); ++k) {
     const auto row = static_cast<std::int64_t>(order[k]);
     const auto where = static_cast<std::int64_t>(k);
-    if (row < 0 || row >= static_cast<std::int64_t>(order.size())) {
-      throw error(errc::index_out_of_range,
-                  "entry " + std::to_string(k) + " of the order is negative or not below its size", where);
-    }
-    if (inverse[detail::at(row)] >= 0) {
-      throw error(errc::invalid_argument,
-                  "entry " + std::to_string(k) + " of the order repeats row " + std::to_string(row), where);
-    }
+    detail::expect_of_row(row >= 0 && row < static_cast<std::int64_t>(order.size()), errc::index_out_of_range,
+                          where, "entry ", k, " of the order is negative or not below its size");
+    detail::expect_of_row(inverse[detail::at(row)] < 0, errc::invalid_argument, where, "entry ", k,
+                          " of the order repeats row ", row);
     inverse[detail::at(row)] = static_cast<Index>(k);
   }
   return inverse;

@@ -50,7 +50,7 @@ memory_resource& resource_or_default(memory_resource* resource, const Executor& 
 
 namespace factors {
 template <class Solver>
-class pair_analysis;
+struct pair_analysis;
 }
 
 }  // namespace detail
@@ -274,7 +274,7 @@ class solver {
   template <class P, class V, class I, class O, class S>
   friend class sweeps;
   template <class Solver>
-  friend class detail::factors::pair_analysis;
+  friend struct detail::factors::pair_analysis;
 
   /// `begun`: what the engine takes of an analysis that has begun (engine::begin_both); mostly nothing.
   template <class Pattern, class... Begun>

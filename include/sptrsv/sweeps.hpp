@@ -173,8 +173,8 @@ class sweeps {
          memory_resource& resource)
       : relaxation_(checked(options.relaxation)),
         is_smoother_(options.is_smoother),
-        solvers_(analysis(policy, options.max_rhs, stream, resource)
-                     .run(a, triangular_factor{uplo::lower}, a, triangular_factor{uplo::upper}, true)) {
+        solvers_(analysis{policy, options.max_rhs, stream, resource}.run(
+            a, triangular_factor{uplo::lower}, a, triangular_factor{uplo::upper}, true)) {
     const auto pattern = detail::pattern_of(a);
     diagonal_ = diagonal(pattern, on, resource);
     if (is_smoother_) {

@@ -1515,7 +1515,11 @@ ERRORS = (
         "a pivot in registers without a safe reciprocal is not divided by",
         "value",
         "incomplete",
-        Edit(INCOMPLETE + "operand_batches.hpp", "!divisor.is_safe()", "false"),
+        Edit(
+            INCOMPLETE + "operand_batches.hpp",
+            "incomplete::prepare_pivot<Scalar>(own_, is_prepared_, divides_);",
+            "incomplete::prepare_pivot<Scalar>(own_, is_prepared_, divides_); divides_ = false;",
+        ),
     ),
     error(
         "factors are not reset before they are computed again",
@@ -1631,7 +1635,11 @@ ERRORS = (
         "a pivot without a safe reciprocal is not divided by",
         "value",
         "incomplete",
-        Edit(INCOMPLETE + "incomplete_agent.hpp", "!pivot.is_safe()", "false"),
+        Edit(
+            INCOMPLETE + "incomplete_agent.hpp",
+            "prepare_pivot<Scalar>(row.now, row.is_prepared, row.divides);",
+            "prepare_pivot<Scalar>(row.now, row.is_prepared, row.divides); row.divides = false;",
+        ),
     ),
     error(
         "the operands of a step leave out the last entry of a row",

@@ -48,13 +48,10 @@ class factors_holder final
   }
   void apply(bool transposed, dense_view<const value> b, dense_view<value> x, void* scratch,
              Stream stream) override {
-    if (scratch == nullptr) {
-      transposed ? object_.apply_transpose(b, x, own(stream)) : object_.apply(b, x, own(stream));
-    } else {
-      auto& own_scratch = base::workspace_at(scratch);
-      transposed ? object_.apply_transpose(b, x, own_scratch, own(stream))
-                 : object_.apply(b, x, own_scratch, own(stream));
-    }
+    base::on_workspace(scratch, [&](auto&... given) {
+      transposed ? object_.apply_transpose(b, x, given..., own(stream))
+                 : object_.apply(b, x, given..., own(stream));
+    });
   }
   std::int64_t max_rhs() const noexcept override { return object_.max_rhs(); }
 };

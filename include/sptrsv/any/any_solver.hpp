@@ -47,12 +47,7 @@ class solver_holder final
     object_.update_values(values, own(stream));
   }
   void solve(View<const value> b, View<value> x, value alpha, void* scratch, Stream stream) override {
-    if constexpr (base::has_workspaces) {
-      if (scratch != nullptr) {
-        return object_.solve(b, x, alpha, base::workspace_at(scratch), own(stream));
-      }
-    }
-    object_.solve(b, x, alpha, own(stream));
+    base::on_workspace(scratch, [&](auto&... given) { object_.solve(b, x, alpha, given..., own(stream)); });
   }
   std::int64_t systems() const noexcept override {
     if constexpr (base::is_batch) {

@@ -15,7 +15,6 @@
 #endif
 
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -44,12 +43,9 @@ void expect_factor(const cholmod_factor& f) {
                  (is_complex ? "std::complex<double>" : "double"));
   SPTRSV_EXPECTS(f.itype == (sizeof(Index) == 4 ? CHOLMOD_INT : CHOLMOD_LONG), errc::invalid_argument,
                  "the indices of the CHOLMOD factor do not have ", 8 * sizeof(Index), " bits");
-  if (f.minor < f.n) {
-    throw error(errc::invalid_argument,
-                "the CHOLMOD factorisation failed at column " + std::to_string(f.minor) +
-                    ": the matrix is not positive definite",
-                static_cast<std::int64_t>(f.minor));
-  }
+  sptrsv::detail::expect_of_row(f.minor >= f.n, errc::invalid_argument, static_cast<std::int64_t>(f.minor),
+                                "the CHOLMOD factorisation failed at column ", f.minor,
+                                ": the matrix is not positive definite");
 }
 
 }  // namespace detail

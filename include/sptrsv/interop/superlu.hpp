@@ -23,7 +23,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -109,12 +108,9 @@ supernodal_matrix<Value, Index> supernodal_of(const SuperMatrix& l) {
     const auto panel = detail::superlu_panel::open(from, s);
     const auto* const rows = from.rowind + panel.rows;
     for (std::int64_t k = 0; k < panel.columns(); ++k) {
-      if (panel.height < panel.columns() || rows[k] != panel.first + k) {
-        throw error(errc::invalid_argument,
-                    "the rows of SuperLU's supernode of column " + std::to_string(panel.first) +
-                        " do not begin with its columns",
-                    panel.first);
-      }
+      sptrsv::detail::expect_of_row(
+          panel.height >= panel.columns() && rows[k] == panel.first + k, errc::invalid_argument, panel.first,
+          "the rows of SuperLU's supernode of column ", panel.first, " do not begin with its columns");
     }
     order.resize(static_cast<std::size_t>(panel.height));
     std::iota(order.begin(), order.end(), std::int64_t{0});

@@ -29,6 +29,7 @@ struct element_of {
   }
 };
 
+SPTRSV_BEGIN_ANY_CONTEXT
 /// to[i] = from[order[i]].
 template <class T, class Index>
 struct take_in_order {
@@ -37,10 +38,11 @@ struct take_in_order {
   T* to;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t i) const {
     ctx.store(to + i, ctx.load_constant(from + ctx.load_constant(order + i)));
   }
 };
+SPTRSV_END_ANY_CONTEXT
 
 /// to[order[i]] = i.
 template <class Index>

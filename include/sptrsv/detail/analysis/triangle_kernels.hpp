@@ -236,6 +236,7 @@ struct is_not_from_one {
 /// Source of an entry whose value is -1 whatever the stored matrix holds.
 inline constexpr int minus_one_source = -2;
 
+SPTRSV_BEGIN_ANY_CONTEXT
 /// Gathers the value of each entry from the stored matrix, as a `Stored`. Runs once per entry.
 template <class Scalar, class Offset, class Stored = Scalar>
 struct gather_values {
@@ -246,7 +247,7 @@ struct gather_values {
   Scalar absent{};  ///< value for source -1
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t k) const {
     const Offset source = ctx.load_constant(sources + k);
     if (source >= 0) {
       const Scalar v = ctx.load_constant(values + source);
@@ -257,6 +258,7 @@ struct gather_values {
     }
   }
 };
+SPTRSV_END_ANY_CONTEXT
 
 /// Gathers the values of the entries, then of the pivots.
 template <class Scalar, class Offset, class Stored>

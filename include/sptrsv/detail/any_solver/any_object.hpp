@@ -59,12 +59,7 @@ class object_holder : public Held {
     }
   }
   solve_status status(void* scratch, caller_stream s) override {
-    if constexpr (Held::has_workspaces) {
-      if (scratch != nullptr) {
-        return object_.status(workspace_at(scratch), own(s));
-      }
-    }
-    return object_.status(own(s));
+    return on_workspace(scratch, [&](auto&... given) { return object_.status(given..., own(s)); });
   }
   decltype(std::declval<const Object&>().info()) info() const override { return object_.info(); }
   std::int64_t rows() const noexcept override { return object_.rows(); }
@@ -73,10 +68,16 @@ class object_holder : public Held {
   static typename Object::stream_type own(caller_stream s) {
     return stream_as<typename Object::stream_type>(s);
   }
-  /// Returns the workspace of the object; any_object has checked the number.
-  template <class Of = Object>
-  static typename Of::workspace& workspace_at(void* scratch) {
-    return *static_cast<typename Of::workspace*>(scratch);
+  /// Returns use(workspace), or use() if `scratch` is null: then the call is on the object's own workspace.
+  /// any_object has checked the number.
+  template <class Use>
+  static auto on_workspace(void* scratch, const Use& use) {
+    if constexpr (Held::has_workspaces) {
+      if (scratch != nullptr) {
+        return use(*static_cast<typename Object::workspace*>(scratch));
+      }
+    }
+    return use();
   }
 
   Object object_;

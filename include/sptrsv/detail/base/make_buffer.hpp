@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,14 @@ template <class T, class Executor>
 buffer<T> make_zeros(std::int64_t count, const Executor& on, memory_resource& resource) {
   auto made = make_buffer<T>(count, on, resource);
   on.fill_bytes(made.data(), 0, made.bytes());
+  return made;
+}
+
+/// Returns a copy of an array, a buffer or a span, where the executor computes.
+template <class Array, class Executor>
+auto copy_of(const Array& from, const Executor& on, memory_resource& resource) {
+  buffer<std::decay_t<decltype(*from.data())>> made(from.size(), resource, on.stream());
+  on.copy(made.data(), from.data(), made.bytes());
   return made;
 }
 

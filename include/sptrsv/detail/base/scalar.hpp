@@ -23,6 +23,16 @@
 #define SPTRSV_NO_UNROLL
 #endif
 
+/// Stand around SPTRSV_HOST_DEVICE templates that call a context: nvcc would warn that the functions of the
+/// device's context do not run on the host, and those of the host's context not on the device.
+#ifdef __CUDACC__
+#define SPTRSV_BEGIN_ANY_CONTEXT _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 20011, 20014")
+#define SPTRSV_END_ANY_CONTEXT _Pragma("nv_diagnostic pop")
+#else
+#define SPTRSV_BEGIN_ANY_CONTEXT
+#define SPTRSV_END_ANY_CONTEXT
+#endif
+
 namespace sptrsv::SPTRSV_ABI::detail {
 
 /// A complex number, real part first: the layout that std::complex guarantees.

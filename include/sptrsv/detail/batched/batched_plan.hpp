@@ -132,50 +132,50 @@ struct plan {
 
 /// Writes the steps and the stream of a plan.
 template <class Index, class Offset>
-class plan_writer {
- public:
-  plan_writer(const host_levels<Index>& levels, const host_triangle<Index, Offset>& t, plan<Offset>& to)
-      : levels_(levels), t_(t), to_(to) {}
+struct plan_writer {
+  const host_levels<Index>& levels;
+  const host_triangle<Index, Offset>& t;
+  plan<Offset>& to;
 
   void write(const std::vector<slice>& slices) {
-    to_.lane_steps.resize(values_ahead * lanes());
+    to.lane_steps.resize(values_ahead * lanes());
     for (const slice& s : slices) {
       for (std::int64_t step = 0; step < s.steps; ++step) {
         write(s, step);
-        ++to_.steps;
+        ++to.steps;
       }
     }
-    to_.lane_steps.resize(to_.lane_steps.size() + steps_ahead * lanes());
+    to.lane_steps.resize(to.lane_steps.size() + steps_ahead * lanes());
   }
 
  private:
-  [[nodiscard]] std::size_t lanes() const { return at(to_.lanes); }
+  [[nodiscard]] std::size_t lanes() const { return at(to.lanes); }
 
   /// Writes one step. The lanes of a row take its entries in turn.
   void write(const slice& s, std::int64_t step) {
-    const std::size_t first_lane = to_.lane_steps.size();
-    to_.lane_steps.resize(first_lane + lanes());
-    lane_step* const of_lanes = to_.lane_steps.data() + first_lane;
+    const std::size_t first_lane = to.lane_steps.size();
+    to.lane_steps.resize(first_lane + lanes());
+    lane_step* const of_lanes = to.lane_steps.data() + first_lane;
     const bool is_last = step + 1 == s.steps;
     const int row_lanes = 1 << s.shift;
     const std::int64_t begin = step * step_entries * row_lanes;
-    const auto row_of = [&](int lane) { return levels_.rows[s.first_row + at(lane / row_lanes)]; };
+    const auto row_of = [&](int lane) { return levels.rows[s.first_row + at(lane / row_lanes)]; };
     const auto entry_of = [&](int lane, std::uint32_t k) {
       return begin + lane % row_lanes + std::int64_t{k} * row_lanes;
     };
     std::uint32_t counts = 0;
-    if (is_last && !t_.diagonal_sources.empty()) {
+    if (is_last && !t.diagonal_sources.empty()) {
       counts = static_cast<std::uint32_t>(s.rows) << (lane_step::count_bits * step_entries);
       for (int r = 0; r < s.rows; ++r) {
         const Index row = row_of(r * row_lanes);
-        put(static_cast<Offset>(-2 - t_.diagonal_sources[at(row)]), row);
+        put(static_cast<Offset>(-2 - t.diagonal_sources[at(row)]), row);
       }
     }
     for (int lane = 0; lane < s.rows * row_lanes; ++lane) {
       const Index row = row_of(lane);
       std::uint32_t entries = 0;
-      for (; entries < step_entries && entry_of(lane, entries) < t_.length(row); ++entries) {
-        const auto column = t_.columns[stored(row, entry_of(lane, entries))];
+      for (; entries < step_entries && entry_of(lane, entries) < t.length(row); ++entries) {
+        const auto column = t.columns[stored(row, entry_of(lane, entries))];
         of_lanes[lane].columns[entries] = static_cast<std::uint16_t>(column);
       }
       of_lanes[lane].own |= static_cast<std::uint32_t>(row) | entries << lane_step::entries_bit |
@@ -189,7 +189,7 @@ class plan_writer {
       counts |= static_cast<std::uint32_t>(count) << (lane_step::count_bits * k);
       for (int lane = 0; lane < count; ++lane) {
         const Index row = row_of(lane);
-        put(k < of_lanes[lane].entries() ? t_.sources[stored(row, entry_of(lane, k))] : Offset{-1}, row);
+        put(k < of_lanes[lane].entries() ? t.sources[stored(row, entry_of(lane, k))] : Offset{-1}, row);
       }
     }
     const auto shift = static_cast<std::uint32_t>(s.shift);
@@ -197,23 +197,19 @@ class plan_writer {
       if (is_last) {
         of_lanes[lane].own |= lane_step::last_flag | shift << lane_step::shift_bit;
       }
-      lane_step& earlier = to_.lane_steps[first_lane + lane - values_ahead * lanes()];
+      lane_step& earlier = to.lane_steps[first_lane + lane - values_ahead * lanes()];
       earlier.own |= shift << lane_step::next_shift_bit;
       earlier.next_counts = counts;
     }
   }
 
   [[nodiscard]] std::size_t stored(Index row, std::int64_t entry) const {
-    return at(t_.row_offsets[at(row)]) + at(entry);
+    return at(t.row_offsets[at(row)]) + at(entry);
   }
   void put(Offset source, Index row) {
-    to_.sources.push_back(source);
-    to_.rows.push_back(static_cast<std::uint16_t>(row));
+    to.sources.push_back(source);
+    to.rows.push_back(static_cast<std::uint16_t>(row));
   }
-
-  const host_levels<Index>& levels_;
-  const host_triangle<Index, Offset>& t_;
-  plan<Offset>& to_;
 };
 
 /// The batch and the properties of the GPU that the plan depends on.
@@ -284,7 +280,7 @@ plan<Offset> make_plan(host_levels<Index> levels, const host_triangle<Index, Off
     }
   }
   if (best.lanes != 0) {
-    plan_writer<Index, Offset>(levels, t, best).write(slices);
+    plan_writer<Index, Offset>{levels, t, best}.write(slices);
   }
   return best;
 }

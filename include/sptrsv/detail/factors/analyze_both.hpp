@@ -122,14 +122,13 @@ struct analysed {
 
 /// Analyses two factors of one system. `Solver`: the type of both solvers.
 template <class Solver>
-class pair_analysis {
+struct pair_analysis {
   using policy_type = typename Solver::policy_type;
   using value = typename Solver::value_type;
   using scalar = scalar_t<value>;
   using stream_type = typename Solver::stream_type;
   using executor = executor_t<stream_type>;
 
- public:
   /// The workspaces of both solvers.
   using pair_scratch = std::array<typename Solver::workspace, 2>;
 
@@ -169,9 +168,10 @@ class pair_analysis {
     }
   };
 
-  pair_analysis(const policy_type& policy, std::int64_t max_rhs, stream_type stream,
-                memory_resource& resource)
-      : policy_(policy), max_rhs_(max_rhs), stream_(stream), resource_(resource) {}
+  const policy_type& policy;
+  std::int64_t max_rhs;
+  stream_type stream;
+  memory_resource& resource;
 
   /// Returns both solvers. `in_one_matrix`: whether both matrices are the same. Synchronises.
   template <class First, class Second>
@@ -181,7 +181,7 @@ class pair_analysis {
       const op between = in_one_matrix ? operation_between<scalar>(of_first, of_second) : op::none;
       if (between != op::none) {
         Solver made = analyze_one(first, of_first);
-        Solver other = made.transposed(between, stream_, &resource_);
+        Solver other = made.transposed(between, stream, &resource);
         return {{std::move(made)}, {std::move(other), false}};
       }
     }
@@ -206,8 +206,8 @@ class pair_analysis {
       return std::nullopt;
     }
     if constexpr (Solver::has_transposed) {
-      return pair{{forward.second.solver.transposed(options.transposed, stream_, &resource_), false},
-                  {forward.first.solver.transposed(options.transposed, stream_, &resource_), false}};
+      return pair{{forward.second.solver.transposed(options.transposed, stream, &resource), false},
+                  {forward.first.solver.transposed(options.transposed, stream, &resource), false}};
     } else {
       return run(second, of_second, first, of_first, in_one_matrix);
     }
@@ -215,41 +215,36 @@ class pair_analysis {
 
  private:
   [[nodiscard]] system_options options_of(const triangular_factor& f) const {
-    return {f.part, f.diagonal, f.operation, max_rhs_};
+    return {f.part, f.diagonal, f.operation, max_rhs};
   }
   template <class Matrix>
   Solver analyze_one(const Matrix& a, const triangular_factor& f) const {
-    return analyze(policy_, a, options_of(f), stream_, &resource_);
+    return analyze(policy, a, options_of(f), stream, &resource);
   }
 
   /// Analyses two triangles of a matrix with what the engine finds for both at the same time.
   template <class Matrix>
   pair run_together(const Matrix& a, const std::array<system_options, 2>& options) const {
-    const executor on(stream_);
+    const executor on(stream);
     const auto pattern = pattern_of(a);
     check_shape<value>(a.rows, a.columns, pattern, options[0]);
     check_space<executor>(a.values, a.entries, "the array of values", policy_type::name);
     check_spaces<executor>(pattern, policy_type::name);
-    peak_resource counted(resource_);
-    auto both = Solver::engine::begin_both(policy_, pattern,
+    peak_resource counted(resource);
+    auto both = Solver::engine::begin_both(policy, pattern,
                                            std::array{triangle_form(options[0], pattern.by_columns),
                                                       triangle_form(options[1], pattern.by_columns)},
-                                           max_rhs_, on, resource_, static_cast<memory_resource&>(counted));
+                                           max_rhs, on, resource, static_cast<memory_resource&>(counted));
     const std::size_t kept[2] = {both.kept_bytes(0), both.kept_bytes(1)};
     const std::size_t shared_peak = counted.take_peak() + kept[0] + kept[1];
     const auto analyze_triangle = [&](std::size_t k) {
-      analysed<Solver> made{Solver(policy_, pattern, a.values, options[k], on, resource_, both, k)};
+      analysed<Solver> made{Solver(policy, pattern, a.values, options[k], on, resource, both, k)};
       made.peak_before = k == 0 ? shared_peak : 0;
       made.peak_beside = counted.take_peak() + kept[1] + (k == 0 ? kept[0] : 0);
       return made;
     };
     return {analyze_triangle(0), analyze_triangle(1)};
   }
-
-  const policy_type& policy_;
-  std::int64_t max_rhs_;
-  stream_type stream_;
-  memory_resource& resource_;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::factors

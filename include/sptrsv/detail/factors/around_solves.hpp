@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
@@ -63,24 +62,16 @@ class row_transform {
   /// a permutation.
   row_transform(span<const Index> order, span<const Value> scale, std::int64_t rows, const char* side,
                 const Executor& on, memory_resource& resource) {
-    const std::string order_name = std::string(side) + "_order";
     if (order.size() > 0) {
       const order_faults found = check_order(order.data(), rows, on, resource);
-      if (found.entry < rows) {
-        throw error(errc::index_out_of_range,
-                    order_name + " is no permutation: entry " + std::to_string(found.entry) +
-                        " is negative or not below the number of rows",
-                    found.entry);
-      }
-      if (found.row < rows) {
-        throw error(errc::invalid_argument,
-                    order_name + " is no permutation: it does not name row " + std::to_string(found.row) +
-                        " exactly once",
-                    found.row);
-      }
+      expect_of_row(found.entry >= rows, errc::index_out_of_range, found.entry, side,
+                    "_order is no permutation: entry ", found.entry,
+                    " is negative or not below the number of rows");
+      expect_of_row(found.row >= rows, errc::invalid_argument, found.row, side,
+                    "_order is no permutation: it does not name row ", found.row, " exactly once");
     }
-    order_ = copy_of_array(order.data(), order.size(), on, resource);
-    scale_ = copy_of_array(as_scalar(scale.data()), scale.size(), on, resource);
+    order_ = copy_of(order, on, resource);
+    scale_ = copy_of(span<const scalar>(as_scalar(scale.data()), scale.size()), on, resource);
   }
 
   [[nodiscard]] bool is_identity() const { return order_.size() == 0 && scale_.size() == 0; }
@@ -97,14 +88,6 @@ class row_transform {
   }
 
  private:
-  template <class T>
-  static buffer<T> copy_of_array(const T* from, std::size_t size, const Executor& on,
-                                 memory_resource& resource) {
-    buffer<T> made(size, resource, on.stream());
-    on.copy(made.data(), from, made.bytes());
-    return made;
-  }
-
   buffer<Index> order_;
   buffer<scalar> scale_;
 };
@@ -192,7 +175,7 @@ class stored_diagonal {
   /// Enqueues the copy of the values. `stored`: by stored entry.
   void update_values(const Scalar* stored, const Executor& on) {
     for_each(on, static_cast<std::int64_t>(values_.size()),
-             gather_values<Scalar, Offset>{stored, sources_.data(), values_.data()});
+             array_kernels::take_in_order<Scalar, Offset>{stored, sources_.data(), values_.data()});
   }
   /// Enqueues the division of each row of x by its entry.
   void divide(dense_view<Scalar> x, bool conjugated, const Executor& on) const {

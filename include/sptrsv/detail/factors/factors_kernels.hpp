@@ -7,20 +7,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/host/executor.hpp"
-
-/// Stand around SPTRSV_HOST_DEVICE templates that call a context: nvcc would warn that the functions of the
-/// device's context do not run on the host, and those of the host's context not on the device.
-#ifdef __CUDACC__
-#define SPTRSV_BEGIN_ANY_CONTEXT _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 20011, 20014")
-#define SPTRSV_END_ANY_CONTEXT _Pragma("nv_diagnostic pop")
-#else
-#define SPTRSV_BEGIN_ANY_CONTEXT
-#define SPTRSV_END_ANY_CONTEXT
-#endif
 
 namespace sptrsv::SPTRSV_ABI::detail::factors {
 SPTRSV_BEGIN_ANY_CONTEXT
@@ -110,25 +101,6 @@ struct divide_rows {
     for (std::int64_t column = 0; column < x.columns; ++column) {
       Scalar* const value = row + column * x.column_stride;
       ctx.store(value, divide(ctx.load(value), pivot));
-    }
-  }
-};
-
-/// Gathers values of the stored matrix: of its diagonal, of a triangle, or of a pattern with fill-in, where
-/// source -1 gives 0 (`HasAbsent`). Runs once per value.
-template <class Scalar, class Offset, bool HasAbsent = false>
-struct gather_values {
-  const Scalar* stored;
-  const Offset* sources;
-  Scalar* to;
-
-  template <class Context>
-  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t k) const {
-    if constexpr (HasAbsent) {
-      const Offset source = ctx.load_constant(sources + k);
-      ctx.store(to + k, source >= 0 ? ctx.load_constant(stored + source) : Scalar{});
-    } else {
-      ctx.store(to + k, ctx.load_constant(stored + ctx.load_constant(sources + k)));
     }
   }
 };

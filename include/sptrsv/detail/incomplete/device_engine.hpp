@@ -79,7 +79,7 @@ class engine {
         reciprocals_(make_buffer<word>(Method == method::cholesky ? checked_product(a.size, flag::words) : 0,
                                        on, memory_)),
         plan_(make_plan(on)) {
-    if (longest_whole_row() > plan_.shared_slots) {
+    if (rows_.totals.longest_whole > plan_.shared_slots) {
       long_rows_ = make_buffer<Scalar>(rows_.entries, on, resource);
     }
   }
@@ -132,13 +132,13 @@ class engine {
   [[nodiscard]] const Scalar* factors() const { return reinterpret_cast<const Scalar*>(factors_.data()); }
 
   /// Synchronises.
-  [[nodiscard]] findings found(const Executor& on) const {
+  [[nodiscard]] factor_status status(const Executor& on) const {
     if (rows_.size == 0) {
       return {};
     }
     const factor_state state = download_value(rows_.state.data(), on);
     const auto half = (state.tickets / plan_.draws + 1) % 2;
-    return {reported_index(state.first_breakdown[half]), state.boosted_pivots[half]};
+    return status_of(reported_index(state.first_breakdown[half]), state.boosted_pivots[half]);
   }
 
   template <class Info>
@@ -159,11 +159,6 @@ class engine {
     std::uint32_t tasks;        ///< tickets that select rows
     std::uint32_t draws;        ///< tickets that are drawn in a launch: one more for each warp
     std::uint32_t blocks;
-
-    /// Returns the rows that all warps hold together.
-    [[nodiscard]] std::int64_t rows_at_once() const {
-      return std::int64_t{blocks} * Tuning::block_threads / lanes;
-    }
   };
 
   /// Chooses the lanes of a row: at least as many as a row has operands on average, and so many that fewer
@@ -180,7 +175,8 @@ class engine {
     launch_plan chosen = plan_of(lanes, on);
     while (chosen.lanes < 32) {
       const launch_plan wider = plan_of(2 * chosen.lanes, on);
-      if (2 * wider.rows_at_once() < std::min(rows_.size, rows_of_level() * few_levels)) {
+      const std::int64_t rows_at_once = std::int64_t{wider.blocks} * Tuning::block_threads / wider.lanes;
+      if (2 * rows_at_once < std::min(rows_.size, rows_of_level() * few_levels)) {
         break;
       }
       chosen = wider;
@@ -212,15 +208,8 @@ class engine {
     return std::min(many_rows, static_cast<std::int64_t>(rows_.steps.size()) /
                                    std::max<std::int64_t>(rows_.totals.long_rows, 1));
   }
-  /// Returns the entries of the longest row that is not cut.
-  [[nodiscard]] std::int64_t longest_whole_row() const {
-    return rows_.has_pieces() ? rows_.totals.longest_whole : rows_.totals.longest_row;
-  }
 
   [[nodiscard]] launch_plan plan_of(int row_lanes, const Executor& on) const {
-    if (rows_.size == 0) {
-      return {row_lanes, 0, 0, 0, 0};
-    }
     launch_plan made{};
     with_one_of<4, 8, 16, 32>(row_lanes, [&](auto lanes) {
       made = plan_of<agent<decltype(lanes)::value>>(rows_.size, wanted_rows(), on);
@@ -233,7 +222,7 @@ class engine {
   [[nodiscard]] launch_plan plan_of(std::int64_t rows, std::int64_t wanted, const Executor& on) const {
     launch_plan made{32 / Kernel::warp_rows, 0, 0, 0, 0};
     made.shared_slots =
-        2 * std::min<std::int64_t>(simt::ceil_div(longest_whole_row(), std::int64_t{2}),
+        2 * std::min<std::int64_t>(simt::ceil_div(rows_.totals.longest_whole, std::int64_t{2}),
                                    Tuning::shared_bytes / 2 / bytes_of_slot / Kernel::block_rows);
     made.tasks = simt::block_count(rows, Kernel::warp_rows);
     made.blocks = std::min(simt::block_count(std::min(rows, wanted), Kernel::block_rows),

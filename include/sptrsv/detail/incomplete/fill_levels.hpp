@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The symbolic part of an incomplete factorisation with fill-in: which entries the factors have, by their
-// level of fill. It runs on the host, by several threads if A is large.
+// level of fill. It runs on the host, by several threads if A is large. And the matrix that is factorised: A
+// with the zeros that fill in.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,9 @@
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/host_team.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/vertex_lists.hpp"
+#include "sptrsv/detail/factors/factors_kernels.hpp"
 #include "sptrsv/detail/incomplete/method.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
@@ -89,30 +92,19 @@ inline int fill_threads(std::int64_t entries) {
 
 /// Rows that a thread takes at a time.
 inline constexpr std::int64_t chunk_rows = 4096;
-inline std::int64_t chunks_of(std::int64_t rows) { return (rows + chunk_rows - 1) / chunk_rows; }
-
-/// Calls `work(row, thread)` for all rows, by chunks; otherwise as for_each_taken.
-template <class Work>
-void for_each_row_taken(std::int64_t rows, int threads, const Work& work) {
-  for_each_taken(chunks_of(rows), threads, [&](std::int64_t chunk, std::size_t thread) {
-    for (std::int64_t row = chunk * chunk_rows; row < std::min(rows, (chunk + 1) * chunk_rows); ++row) {
-      work(row, thread);
-    }
-  });
-}
 
 /// Returns for each vertex i, ascending, the j > i for which (i, j) is an entry of the factors.
 template <class Index, class Edges>
 vertex_lists<Index> fill_above(const Edges& edges, std::int64_t fill_level) {
   const std::int64_t size = edges.size();
-  const std::int64_t chunks = chunks_of(size);
+  const std::int64_t chunks = (size + chunk_rows - 1) / chunk_rows;
   const int threads =
       chunks > 1 ? fill_threads(static_cast<std::int64_t>(edges.end(size - 1) - edges.begin(0))) : 1;
   vertex_lists<Index> made;
   made.offsets.assign(at(size) + 1, 0);
   std::vector<std::vector<Index>> found(at(chunks));
   std::vector<fill_search<Index>> searches(at(threads), fill_search<Index>(size));
-  for_each_row_taken(size, threads, [&](std::int64_t i, std::size_t thread) {
+  for_each_taken_in_chunks(size, chunk_rows, threads, [&](std::int64_t i, std::size_t thread) {
     auto& of_chunk = found[at(i / chunk_rows)];
     const std::size_t before = of_chunk.size();
     searches[thread].search(edges, static_cast<Index>(i), fill_level, of_chunk);
@@ -193,7 +185,7 @@ class fill_in {
     made.sources.assign(at(entries), Offset{-1});
     made.offsets.back() = static_cast<Offset>(entries);
     std::atomic<bool> is_valid{true};
-    for_each_row_taken(a_.size, fill_threads(a_.entries), [&](std::int64_t m, std::size_t) {
+    for_each_taken_in_chunks(a_.size, chunk_rows, fill_threads(a_.entries), [&](std::int64_t m, std::size_t) {
       const auto begin = at(offset_of(m));
       made.offsets[at(m)] = static_cast<Offset>(begin);
       const auto first = made.indices.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -220,6 +212,50 @@ class fill_in {
   const pattern_view<Index, Offset>& a_;
   vertex_lists<Index> below_;  ///< before the diagonal of each major index
   vertex_lists<Index> above_;  ///< behind it
+};
+
+/// The pattern of the factors, and the values of A on it, where the executor computes. Both are stored as A
+/// is.
+template <method Method, class Scalar, class Index, class Offset, class Executor>
+class filled_matrix {
+ public:
+  /// Finds the pattern of the factors of `a`; at level 0 it is that of `a`. Synchronises. Throws as
+  /// fill_in::of.
+  filled_matrix(const pattern_view<Index, Offset>& a, std::int64_t fill_level, const Executor& on,
+                memory_resource& resource)
+      : pattern_(a) {
+    if (fill_level == 0) {
+      return;
+    }
+    const auto found = fill_in<Method, Index, Offset>::of(pattern_copy(a, on).view(), fill_level);
+    pattern_.entries = static_cast<std::int64_t>(found.indices.size());
+    pattern_.offsets = arrays_.add(found.offsets, on, resource);
+    pattern_.indices = arrays_.add(found.indices, on, resource);
+    sources_ = arrays_.add(found.sources, on, resource);
+    values_ = arrays_.make<Scalar>(pattern_.entries, on, resource);
+  }
+
+  /// Returns whether the pattern may have entries that `a` has not: then its arrays are those of this object.
+  /// Otherwise they are those of `a`.
+  [[nodiscard]] bool has_fill() const { return arrays_.bytes() > 0; }
+  [[nodiscard]] const pattern_view<Index, Offset>& pattern() const { return pattern_; }
+  [[nodiscard]] std::size_t bytes() const { return arrays_.bytes(); }
+
+  /// Enqueues the copy of the values of A and returns where they are, by entry of the factors.
+  const Scalar* take_values(const Scalar* a, const Executor& on) const {
+    if (!has_fill()) {
+      return a;
+    }
+    factors::for_each(on, pattern_.entries,
+                      triangle_kernels::gather_values<Scalar, Offset>{a, sources_, values_, false});
+    return values_;
+  }
+
+ private:
+  pattern_view<Index, Offset> pattern_;
+  device_arrays arrays_;
+  const Offset* sources_ = nullptr;  ///< by entry, see filled_pattern
+  Scalar* values_ = nullptr;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

@@ -81,7 +81,7 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
     for (std::size_t e = 0; e < factors_.size(); ++e) {
       store_scalar(factors_.data() + e, load_scalar(values + e));
     }
-    found_ = {};
+    status_ = {};
     for (std::size_t row = 0; row < diagonals_.size(); ++row) {
       open_row(row, rule);
       Method == method::lu ? eliminate() : substitute();
@@ -90,7 +90,7 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
   }
 
   [[nodiscard]] const Scalar* factors() const { return factors_.data(); }
-  [[nodiscard]] findings found(const host_executor&) const { return found_; }
+  [[nodiscard]] factor_status status(const host_executor&) const { return status_; }
 
   template <class Info>
   void describe(Info& info, const host_executor& on) const {
@@ -172,15 +172,16 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
     if (Method == method::cholesky) {
       pivot = from_real<Scalar>(std::sqrt(real_part(pivot)));
     }
-    found_.boosted_pivots += boosted ? 1 : 0;
-    bool is_bad = is_zero(pivot);
+    status_.boosted_pivots += boosted ? 1 : 0;
+    bool is_bad = pivot == Scalar{};
     for (std::size_t slot = 0; slot < values_.size(); ++slot) {
       store_scalar(factors_.data() + row_[slot].source, values_[slot]);
       slot_of_column_[at(row_[slot].column)] = Index{-1};
       is_bad = is_bad || !is_finite(values_[slot]);
     }
-    if (is_bad && found_.first_breakdown < 0) {
-      found_.first_breakdown = breakdown{static_cast<std::int64_t>(row), is_zero(pivot)}.number();
+    if (is_bad && status_.ok()) {
+      status_.code = pivot == Scalar{} ? solve_status::kind::zero_pivot : solve_status::kind::non_finite;
+      status_.row = static_cast<std::int64_t>(row);
     }
   }
 
@@ -194,7 +195,7 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
   std::size_t below_ = 0;              ///< its entries below the diagonal; the slot of the diagonal entry
   std::vector<Scalar> values_;         ///< its values, by slot
   std::vector<Index> slot_of_column_;  ///< -1: the current row has no entry there
-  findings found_;
+  factor_status status_;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

@@ -140,7 +140,7 @@ struct agent {
                                                 row_state& row) {
     const int first_lane = warp.rank() - row.lane;
     if constexpr (Method == method::lu) {
-      prepare_pivot(row);
+      prepare_pivot<Scalar>(row.now, row.is_prepared, row.divides);
     }
     const std::uint32_t known = warp.ballot(flag::is_known(row.now.seen)) >> first_lane;
     const std::uint32_t pivots =
@@ -155,16 +155,6 @@ struct agent {
       compute(ctx, warp, p, row, ready, pivots, end);
       row.used = ready ? end : row.used;
       warp.sync();
-    }
-  }
-
-  /// LU: replaces a known pivot by its reciprocal, as operand_batches::prepare_pivot does.
-  SPTRSV_DEVICE static void prepare_pivot(row_state& row) {
-    if (!row.is_prepared && row.now.is_pivot() && flag::is_known(row.now.seen)) {
-      const pivot_divisor<Scalar> pivot(row.now.seen.value());
-      row.is_prepared = true;
-      row.divides = !pivot.is_safe();
-      row.now.seen = row.divides ? row.now.seen : bit_cast<typename flag::reading>(pivot.reciprocal());
     }
   }
 

@@ -10,6 +10,7 @@
 
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/error.hpp"
+#include "sptrsv/options.hpp"
 
 namespace sptrsv::SPTRSV_ABI {
 
@@ -59,10 +60,6 @@ struct pivot_rule {
       return diagonal * diagonal_factor;
     }
   }
-  /// Returns whether `pivot` of an LU factorisation is replaced.
-  SPTRSV_HOST_DEVICE bool boosts(Scalar pivot) const { return magnitude(pivot) <= boost_below; }
-  /// Returns whether `pivot` of a Cholesky factorisation, before the square root, is replaced.
-  SPTRSV_HOST_DEVICE bool boosts_square(real pivot) const { return boost_below >= 0 && pivot <= boost_below; }
 };
 
 /// Where a factorisation breaks down, as one number: the numbers ascend with the row, and a zero pivot comes
@@ -72,7 +69,6 @@ struct breakdown {
   bool is_zero_pivot;
 
   SPTRSV_HOST_DEVICE std::int64_t number() const { return 2 * row + (is_zero_pivot ? 0 : 1); }
-  static breakdown of(std::int64_t number) { return {number / 2, number % 2 == 0}; }
 };
 
 /// Returns |v|^2.
@@ -95,39 +91,39 @@ SPTRSV_HOST_DEVICE double reciprocal_root(double v) {
 #endif
 }
 
-/// Returns whether a pivot is zero.
-template <class Scalar>
-SPTRSV_HOST_DEVICE bool is_zero(Scalar v) {
-  return v == Scalar{};
-}
-
 /// Returns the pivot, which may be boosted; for Cholesky its square. `value`: of the diagonal entry after all
 /// steps; `square_sum`: for Cholesky, what is still to be subtracted from it.
 template <method Method, class Scalar>
 SPTRSV_HOST_DEVICE Scalar boosted_pivot(const pivot_rule<Scalar>& rule, Scalar value,
                                         real_t<Scalar> square_sum, bool& boosted) {
   if constexpr (Method == method::lu) {
-    boosted = rule.boosts(value);
+    boosted = magnitude(value) <= rule.boost_below;
     return boosted ? from_real<Scalar>(rule.boost_to) : value;
   } else {
     const real_t<Scalar> square = real_part(value) - square_sum;
-    boosted = rule.boosts_square(square);
+    boosted = rule.boost_below >= 0 && square <= rule.boost_below;
     return from_real<Scalar>(boosted ? rule.boost_to : square);
   }
 }
 
-/// The report of the last factorisation: its first breakdown, and how many pivots it replaced.
-struct findings {
-  std::int64_t first_breakdown = -1;  ///< number of the first breakdown (see there); -1: there is none
-  std::int64_t boosted_pivots = 0;    ///< pivots that were replaced
-};
+/// Returns the status of a factorisation. `first_breakdown`: number of its first breakdown; -1: there is
+/// none.
+inline factor_status status_of(std::int64_t first_breakdown, std::int64_t boosted_pivots) {
+  factor_status made;
+  made.boosted_pivots = boosted_pivots;
+  if (first_breakdown >= 0) {
+    made.code = first_breakdown % 2 == 0 ? solve_status::kind::zero_pivot : solve_status::kind::non_finite;
+    made.row = first_breakdown / 2;
+  }
+  return made;
+}
 
 /// The host side of a factorisation; Scalar is scalar_t<Value>. The second one is for the host.
 ///
 ///   engine(const pattern_view<Index, Offset>&, executor, resource);
 ///   void factorize(const Scalar* values, const pivot_rule<Scalar>&, executor);  // only enqueues
 ///   const Scalar* factors() const;                                              // by stored entry
-///   findings found(executor) const;                                             // synchronises
+///   factor_status status(executor) const;                                       // synchronises
 ///   void describe(incomplete_info&, executor) const;
 template <class Tuning, method Method, class Scalar, class Index, class Offset, class Executor>
 class engine;

@@ -87,16 +87,7 @@ class operand_batches {
     }
   }
 
-  /// LU: replaces a known pivot by its reciprocal, where a multiplication may replace the division. All lanes
-  /// with known pivots do so together, before their steps come one after the other.
-  SPTRSV_DEVICE void prepare_pivot() {
-    if (own_.is_pivot() && !is_prepared_ && flag::is_known(own_.seen)) {
-      const pivot_divisor<Scalar> divisor(own_.seen.value());
-      is_prepared_ = true;
-      divides_ = !divisor.is_safe();
-      own_.seen = divides_ ? own_.seen : bit_cast<typename flag::reading>(divisor.reciprocal());
-    }
-  }
+  SPTRSV_DEVICE void prepare_pivot() { incomplete::prepare_pivot<Scalar>(own_, is_prepared_, divides_); }
 
   int lane_;            ///< rank of this lane among those of the row
   lane_operand own_;    ///< of the current batch

@@ -9,7 +9,6 @@
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/incomplete/method.hpp"
-#include "sptrsv/detail/incomplete/row_pieces.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
@@ -23,14 +22,6 @@ struct triangle_view {
 
   static triangle_view of(const device_triangle<Index, Offset>& t) {
     return {t.row_offsets.data(), t.columns.data(), t.sources.data()};
-  }
-  template <class Context>
-  SPTRSV_DEVICE Offset begin(Context& ctx, std::int64_t row) const {
-    return ctx.load_constant(row_offsets + row);
-  }
-  template <class Context>
-  SPTRSV_DEVICE Offset length(Context& ctx, std::int64_t row) const {
-    return begin(ctx, row + 1) - begin(ctx, row);
   }
 };
 
@@ -105,11 +96,11 @@ struct place_eliminated_rows {
     if (!condition.hold(ctx)) {
       return {0, row, Index{0}};
     }
-    const Offset below = to.lower.length(ctx, row);
-    const Offset above =
-        to.upper.row_offsets != nullptr ? to.upper.length(ctx, to.size - 1 - row) : Offset{0};
-    return {static_cast<std::int64_t>(below) + 1 + static_cast<std::int64_t>(above), row,
-            static_cast<Index>(below)};
+    using triangle_kernels::row_length;
+    const std::int64_t below = row_length(ctx, to.lower.row_offsets, row);
+    const std::int64_t above =
+        to.upper.row_offsets != nullptr ? row_length(ctx, to.upper.row_offsets, to.size - 1 - row) : 0;
+    return {below + 1 + above, row, static_cast<Index>(below)};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const placed& own, std::int64_t before) const {
@@ -144,12 +135,12 @@ struct place_entries {
     const auto slot = static_cast<Offset>(static_cast<Offset>(e) - ctx.load_constant(to.row_offsets + r));
     const auto below = static_cast<Offset>(ctx.load_constant(to.diagonal_slots + r));
     if (slot < below) {
-      const Offset from = to.lower.begin(ctx, row) + slot;
+      const Offset from = ctx.load_constant(to.lower.row_offsets + row) + slot;
       put(ctx, e, ctx.load_constant(to.lower.columns + from), ctx.load_constant(to.lower.sources + from));
     } else if (slot == below) {
       put(ctx, e, row, ctx.load_constant(to.diagonal_sources + row));
     } else {  // the upper triangle counts rows and columns from the last
-      const Offset from = to.upper.begin(ctx, to.size - row) - (slot - below);
+      const Offset from = ctx.load_constant(to.upper.row_offsets + to.size - row) - (slot - below);
       put(ctx, e, static_cast<Index>(to.size - 1 - ctx.load_constant(to.upper.columns + from)),
           ctx.load_constant(to.upper.sources + from));
     }
@@ -185,6 +176,25 @@ struct entry_range {
   Offset end;
 };
 
+/// The limits that decide which rows are cut into pieces. One warp computes one piece.
+struct piece_limits {
+  std::int64_t whole;  ///< entries of the longest row with steps that is not cut
+  std::int64_t piece;  ///< entries of a piece of a longer row, at most; at most 32
+  /// Entries of the longest row that is cut: the operands of a row are searched in time that grows with the
+  /// square of its length.
+  std::int64_t longest;
+
+  /// Returns the number of pieces of a row; 1 if the row is not cut. `length`: its entries; `below`: those
+  /// below the diagonal, which have steps.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t pieces_of(std::int64_t length, std::int64_t below) const {
+    return length <= whole || length > longest || below == 0 ? 1 : simt::ceil_div(length, piece);
+  }
+  /// Returns the slot in its row where piece `p` begins.
+  SPTRSV_HOST_DEVICE static std::int64_t begin(std::int64_t p, std::int64_t length, std::int64_t pieces) {
+    return p * length / pieces;
+  }
+};
+
 /// The rows of `elimination` as the search for operands sees them. Entries below the diagonal are steps.
 template <method Method, class Index, class Offset>
 struct searched_rows {
@@ -212,21 +222,27 @@ struct searched_rows {
   SPTRSV_DEVICE std::int64_t entries(Context& ctx) const {
     return static_cast<std::int64_t>(ctx.load_constant(row_offsets + size));
   }
+  /// Returns the entry of the diagonal in row `r`.
+  template <class Context>
+  SPTRSV_DEVICE Offset diagonal_of(Context& ctx, std::int64_t r) const {
+    return ctx.load_constant(row_offsets + r) + static_cast<Offset>(ctx.load_constant(diagonal_slots + r));
+  }
+  /// Returns the entries of row `r` that steps use together with entry `e`: for LU those behind it, for
+  /// Cholesky those before it. Those beside its diagonal are what other rows need of it.
+  template <class Context>
+  SPTRSV_DEVICE range beside(Context& ctx, std::int64_t r, Offset e) const {
+    if constexpr (Method == method::lu) {
+      return {static_cast<Offset>(e + 1), ctx.load_constant(row_offsets + r + 1)};
+    } else {
+      return {ctx.load_constant(row_offsets + r), e};
+    }
+  }
   /// Returns step `e` of row `r`.
   template <class Context>
   SPTRSV_DEVICE step step_of(Context& ctx, std::int64_t r, std::int64_t e) const {
-    const auto own_entry = static_cast<Offset>(e);
     const Index k = ctx.load_constant(solve_index_of_row + ctx.load_constant(columns + e));
-    const Offset row_k = ctx.load_constant(row_offsets + k);
-    const Offset pivot = row_k + static_cast<Offset>(ctx.load_constant(diagonal_slots + k));
-    if constexpr (Method == method::lu) {
-      return {k,
-              pivot,
-              {static_cast<Offset>(own_entry + 1), ctx.load_constant(row_offsets + r + 1)},
-              {static_cast<Offset>(pivot + 1), ctx.load_constant(row_offsets + k + 1)}};
-    } else {
-      return {k, pivot, {ctx.load_constant(row_offsets + r), own_entry}, {row_k, pivot}};
-    }
+    const Offset pivot = diagonal_of(ctx, k);
+    return {k, pivot, beside(ctx, r, static_cast<Offset>(e)), beside(ctx, k, pivot)};
   }
   /// Cuts the entries before `column` off the range. Returns whether its first entry is in that column.
   template <class Context>

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/incomplete/operands.hpp"
+#include "sptrsv/detail/incomplete/row_pieces.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
@@ -40,8 +40,7 @@ struct find_operands {
     own.row = static_cast<Index>(r);
     own.entry = static_cast<Offset>(e);
     own.row_begin = ctx.load_constant(rows.row_offsets + r);
-    const auto length =
-        static_cast<std::int64_t>(ctx.load_constant(rows.row_offsets + r + 1) - own.row_begin);
+    const std::int64_t length = triangle_kernels::row_length(ctx, rows.row_offsets, r);
     const auto below = static_cast<std::int64_t>(ctx.load_constant(rows.diagonal_slots + r));
     own.is_cut = rows.limits.pieces_of(length, below) > 1;
     if (e - static_cast<std::int64_t>(own.row_begin) < below && !own.is_cut) {
@@ -199,24 +198,17 @@ struct count_operands {
   }
 };
 
-/// Writes the operands of whole rows.
+/// Writes the operands of whole rows. A warp has run number i of `WarpEntries` entries.
 template <method Method, class Index, class Offset, int WarpEntries>
-struct write_operands_agent {
-  static constexpr int block_threads = 256;
-  static constexpr int block_entries = block_threads / 32 * WarpEntries;
-  struct shared_storage {};
-  struct params {
-    find_operands<Method, Index, Offset> find;
-    const std::int64_t* starts;  ///< by entry
-  };
+struct write_operands {
+  find_operands<Method, Index, Offset> find;
+  const std::int64_t* starts;  ///< by entry
 
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const auto warp = ctx.template group<32>();
-    const std::int64_t first = std::int64_t{ctx.block_rank()} * block_entries + warp.index() * WarpEntries;
-    const auto own = p.find.open_all(ctx, warp, first, WarpEntries);
-    const std::int64_t next = own.items > 0 ? ctx.load_constant(p.starts + own.entry) : 0;
-    static_cast<void>(p.find.find(ctx, warp, own, true, next));
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Warp& warp, std::int64_t i) const {
+    const auto own = find.open_all(ctx, warp, i * WarpEntries, WarpEntries);
+    const std::int64_t next = own.items > 0 ? ctx.load_constant(starts + own.entry) : 0;
+    static_cast<void>(find.find(ctx, warp, own, true, next));
   }
 };
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/incomplete/entry_cells.hpp"
+#include "sptrsv/detail/incomplete/row_pieces.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
 
@@ -62,7 +62,6 @@ struct place_pieces_agent {
   }
 
  private:
-  using range = typename searched_rows<Method, Index, Offset>::range;
   /// A share of the steps of a piece. Slots are those of the row.
   struct share {
     std::int64_t row_begin;   ///< first entry of the row
@@ -195,12 +194,7 @@ struct place_pieces_agent {
       return {};
     }
     const Index row = ctx.load_constant(p.rows.solve_index_of_row + (Method == method::lu ? k : own.column));
-    const Offset begin = ctx.load_constant(p.rows.row_offsets + row);
-    const Offset diagonal = begin + static_cast<Offset>(ctx.load_constant(p.rows.diagonal_slots + row));
-    range in{begin, diagonal};
-    if (Method == method::lu) {
-      in = {static_cast<Offset>(diagonal + 1), ctx.load_constant(p.rows.row_offsets + row + 1)};
-    }
+    auto in = p.rows.beside(ctx, row, p.rows.diagonal_of(ctx, row));
     const bool is_found = p.rows.search(ctx, in, Method == method::lu ? own.column : k);
     return {is_found ? 1u << bit : 0u, in.begin};
   }
@@ -216,8 +210,7 @@ struct place_pieces_agent {
     if (Method == method::cholesky) {
       return static_cast<Offset>(r);
     }
-    return ctx.load_constant(p.rows.sources + ctx.load_constant(p.rows.row_offsets + r) +
-                             ctx.load_constant(p.rows.diagonal_slots + r));
+    return ctx.load_constant(p.rows.sources + p.rows.diagonal_of(ctx, r));
   }
 };
 

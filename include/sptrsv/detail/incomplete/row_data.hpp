@@ -56,6 +56,20 @@ SPTRSV_DEVICE int batch_end(std::uint32_t pivots, std::int64_t left) {
   }
 }
 
+/// LU: replaces a known pivot by its reciprocal, where a multiplication may replace the division. All lanes
+/// with known pivots do so together, before their steps come one after the other. `own`: the operand of this
+/// lane; `is_prepared`: whether that has been done; `divides`: output, whether the reciprocal is not safe.
+template <class Scalar, class Operand>
+SPTRSV_DEVICE void prepare_pivot(Operand& own, bool& is_prepared, bool& divides) {
+  using flag = value_flag<Scalar>;
+  if (own.is_pivot() && !is_prepared && flag::is_known(own.seen)) {
+    const pivot_divisor<Scalar> divisor(own.seen.value());
+    is_prepared = true;
+    divides = !divisor.is_safe();
+    own.seen = divides ? own.seen : bit_cast<typename flag::reading>(divisor.reciprocal());
+  }
+}
+
 /// The breakdowns and boosted pivots that a lane has found in the values that it publishes.
 struct lane_findings {
   bool is_bad = false;          ///< a value is not finite, or the pivot is zero
@@ -64,7 +78,7 @@ struct lane_findings {
 
   template <class Scalar>
   SPTRSV_DEVICE void add(Scalar value, bool is_pivot) {
-    has_zero_pivot = has_zero_pivot || (is_pivot && is_zero(value));
+    has_zero_pivot = has_zero_pivot || (is_pivot && value == Scalar{});
     is_bad = is_bad || has_zero_pivot || !is_finite(value);
   }
   /// Records them as findings of the factorisation. `half`: its number mod 2.

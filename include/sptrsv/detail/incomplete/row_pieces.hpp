@@ -1,32 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of long rows of an incomplete factorisation.
+// The pieces of long rows of an incomplete factorisation, and where the entries are that they need, by
+// column: found by one load, and not by a search.
 #pragma once
 
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/for_each_entry.hpp"
-#include "sptrsv/detail/simt/scan.hpp"
+#include "sptrsv/detail/incomplete/operands.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::incomplete {
-
-/// The limits that decide which rows are cut into pieces. One warp computes one piece.
-struct piece_limits {
-  std::int64_t whole;  ///< entries of the longest row with steps that is not cut
-  std::int64_t piece;  ///< entries of a piece of a longer row, at most; at most 32
-  /// Entries of the longest row that is cut: the operands of a row are searched in time that grows with the
-  /// square of its length.
-  std::int64_t longest;
-
-  /// Returns the number of pieces of a row; 1 if the row is not cut. `length`: its entries; `below`: those
-  /// below the diagonal, which have steps.
-  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t pieces_of(std::int64_t length, std::int64_t below) const {
-    return length <= whole || length > longest || below == 0 ? 1 : simt::ceil_div(length, piece);
-  }
-  /// Returns the slot in its row where piece `p` begins.
-  SPTRSV_HOST_DEVICE static std::int64_t begin(std::int64_t p, std::int64_t length, std::int64_t pieces) {
-    return p * length / pieces;
-  }
-};
 
 /// A whole row, or consecutive entries of a long row. The pieces of a row follow each other, and the rows are
 /// in level order.
@@ -52,7 +34,7 @@ struct piece_step {
 /// The totals that the kernels of the analysis count. They are in device memory.
 struct operand_totals {
   std::int64_t longest_row;    ///< entries
-  std::int64_t longest_whole;  ///< of the rows that are not cut, if rows are cut
+  std::int64_t longest_whole;  ///< of the rows that are not cut
   std::int64_t long_rows;      ///< rows that are cut
   std::int64_t pieces;         ///< of all rows, if rows are cut
   std::int64_t operands;
@@ -100,23 +82,60 @@ struct cut_rows {
   }
 };
 
-/// The body of the scan over the steps of all entries, and then 0.
-struct sum_steps {
-  simt::sum_before<std::int64_t> sums;
-  std::int64_t entries;
-  operand_totals* totals;  ///< output: steps
+/// The entries of a row in 32 columns that follow each other.
+struct entry_cell {
+  std::uint32_t columns;  ///< one bit for each entry
+  std::uint32_t first;    ///< the first of them, in level order
+};
+
+/// Tells where the entries of rows are that other rows need: for LU those above the diagonal, for Cholesky
+/// those below. Row k has one cell for each 32 columns from its diagonal on, or up to it, so that an entry is
+/// found by one load.
+template <method Method>
+struct entry_cells {
+  std::int64_t row_cells;  ///< cells of a whole row
+  entry_cell* cells;       ///< null: there are none
+
+  explicit entry_cells(std::int64_t size, entry_cell* at = nullptr)
+      : row_cells(simt::ceil_div(size, std::int64_t{32})), cells(at) {}
+
+  /// Returns the cells of column 0 of row `k`, or where they would be.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t begin(std::int64_t k) const {
+    const std::int64_t own = k / 32;
+    const std::int64_t of_diagonals = 16 * own * (own - 1) + k % 32 * own;  // sum of i / 32 for i < k
+    return Method == method::lu ? k * row_cells - of_diagonals - own : of_diagonals + k;
+  }
+  /// Returns the number of cells of all rows.
+  [[nodiscard]] std::int64_t count(std::int64_t size) const {
+    return Method == method::lu ? begin(size) + size / 32 : begin(size);
+  }
+};
+
+/// Writes the cells that have entries. Runs once per entry, see for_each_entry().
+template <method Method, class Index, class Offset>
+struct write_cells {
+  searched_rows<Method, Index, Offset> rows;
+  entry_cells<Method> to;
 
   template <class Context>
-  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t i) const {
-    return sums.load(ctx, i);
-  }
-  template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t i, const simt::counted& own,
-                           std::int64_t before) const {
-    sums.store(ctx, i, own, before);
-    if (i == entries) {
-      ctx.store(&totals->steps, before);
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
+    const Offset diagonal = rows.diagonal_of(ctx, r);
+    const auto needed = rows.beside(ctx, r, diagonal);
+    const auto cell_of = [&](std::int64_t entry) {
+      return static_cast<std::int64_t>(ctx.load_constant(rows.columns + entry)) / 32;
+    };
+    if (e < needed.begin || e >= needed.end) {
+      return;
     }
+    const std::int64_t cell = cell_of(e);
+    if (e > needed.begin && cell_of(e - 1) == cell) {
+      return;
+    }
+    entry_cell made{0, static_cast<std::uint32_t>(e)};
+    for (std::int64_t next = e; next < needed.end && cell_of(next) == cell; ++next) {
+      made.columns |= 1u << (ctx.load_constant(rows.columns + next) & 31);
+    }
+    ctx.store(to.cells + to.begin(ctx.load_constant(rows.columns + diagonal)) + cell, made);
   }
 };
 

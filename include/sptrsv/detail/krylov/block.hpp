@@ -6,10 +6,8 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <type_traits>
 
 #include "sptrsv/detail/base/host_team.hpp"
@@ -248,18 +246,12 @@ void launch(const Executor& on, std::int64_t blocks, const typename Agent::param
     on.template launch<Agent>(static_cast<std::uint32_t>(blocks), p);
   } else {
     constexpr std::int64_t taken = 8;
-    std::atomic<std::int64_t> next{0};
-    const auto work = [&](int) {
-      typename Agent::shared_storage shared;
-      for (auto first = next.fetch_add(taken); first < blocks; first = next.fetch_add(taken)) {
-        for (std::int64_t block = first; block < std::min(first + taken, blocks); ++block) {
-          serial_context ctx{{}, block, blocks};
-          Agent::run(ctx, shared, p);
-        }
-      }
-    };
-    const std::function<void(int)> once_compiled = std::cref(work);  // does not allocate
-    host_team::instance().run(p.rows > 20000 ? host_team::allowed_threads() : 1, once_compiled);
+    for_each_taken_in_chunks(blocks, taken, p.rows > 20000 ? host_team::allowed_threads() : 1,
+                             [&](std::int64_t block, std::size_t) {
+                               typename Agent::shared_storage shared;
+                               serial_context ctx{{}, block, blocks};
+                               Agent::run(ctx, shared, p);
+                             });
   }
 }
 

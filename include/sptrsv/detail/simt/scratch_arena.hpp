@@ -73,14 +73,6 @@ void scan(const Executor& on, std::int64_t count, const Body& body, const analys
   }
 }
 
-/// Returns a copy of `from` that is allocated from `to`.
-template <class T, class Executor>
-buffer<T> copy_of(const buffer<T>& from, const Executor& on, memory_resource& to) {
-  buffer<T> copy(from.size(), to, on.stream());
-  on.copy(copy.data(), from.data(), from.bytes());
-  return copy;
-}
-
 /// Returns the size of the arena of an analysis; 0 if the system is so large that allocations cost little.
 template <class Executor>
 std::size_t arena_bytes(std::int64_t rows, std::int64_t entries, std::size_t index_bytes) {

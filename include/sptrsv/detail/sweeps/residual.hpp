@@ -14,69 +14,60 @@
 namespace sptrsv::SPTRSV_ABI::detail::sweeps {
 SPTRSV_BEGIN_ANY_CONTEXT
 
-/// Computes c = b - T x - factor D x, where T is a strict triangle. `Lanes` threads compute a row; they add
-/// in a fixed order.
-template <class Scalar, class Index, class Offset, int Lanes>
-struct residual_agent {
-  static constexpr int block_threads = 256;
-  struct shared_storage {};
-  struct params {
-    std::int64_t size;
-    bool reversed;              ///< rows and columns of T count from the last row of A
-    const Offset* row_offsets;  ///< of T
-    const Index* columns;
-    const Scalar* values;
-    const Scalar* diagonal;  ///< by row of A
-    Scalar factor;
-    dense_view<const Scalar> b;
-    dense_view<const Scalar> x;
-    dense_view<Scalar> c;
-  };
+/// Computes c = b - T x - factor D x, where T is a strict triangle. A thread, or the lanes of a tile, compute
+/// a row; lanes add in a fixed order. Runs once per row of T.
+template <class Scalar, class Index, class Offset>
+struct compute_residual {
+  std::int64_t size;
+  bool reversed;              ///< rows and columns of T count from the last row of A
+  const Offset* row_offsets;  ///< of T
+  const Index* columns;
+  const Scalar* values;
+  const Scalar* diagonal;  ///< by row of A
+  Scalar factor;
+  dense_view<const Scalar> b;
+  dense_view<const Scalar> x;
+  dense_view<Scalar> c;
 
   template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const auto tile = ctx.template group<Lanes>();
-    const std::int64_t r =
-        static_cast<std::int64_t>(ctx.block_rank()) * (block_threads / Lanes) + tile.index();
-    if (r >= p.size) {
-      return;
+  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t r) const {
+    for (std::int64_t k = 0; k < b.columns; ++k) {
+      finish(ctx, r, k, product(ctx, r, k, 0, 1));
     }
-    for (std::int64_t k = 0; k < p.b.columns; ++k) {
-      const Scalar sum = simt::reduce(tile, product(ctx, p, r, k, tile.rank(), Lanes), Lanes, simt::plus{});
+  }
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t r) const {
+    for (std::int64_t k = 0; k < b.columns; ++k) {
+      const Scalar own = product(ctx, r, k, tile.rank(), Tile::lanes);
+      const Scalar sum = simt::reduce(tile, own, Tile::lanes, simt::plus{});
       if (tile.rank() == 0) {
-        finish(ctx, p, r, k, sum);
+        finish(ctx, r, k, sum);
       }
     }
   }
 
+ private:
   /// Returns the part of a row's product with x that one of `lanes` threads adds.
   template <class Context>
-  static SPTRSV_HOST_DEVICE Scalar product(Context& ctx, const params& p, std::int64_t r, std::int64_t k,
-                                           int lane, int lanes) {
+  SPTRSV_HOST_DEVICE Scalar product(Context& ctx, std::int64_t r, std::int64_t k, int lane, int lanes) const {
     Scalar sum{};
-    const auto end = static_cast<std::int64_t>(ctx.load_constant(p.row_offsets + r + 1));
-    for (auto e = static_cast<std::int64_t>(ctx.load_constant(p.row_offsets + r)) + lane; e < end;
-         e += lanes) {
-      const auto column = static_cast<std::int64_t>(ctx.load_constant(p.columns + e));
-      const Scalar* const element = p.x.data + row_of(p, column) * p.x.row_stride + k * p.x.column_stride;
-      sum = sum + ctx.load_constant(p.values + e) * ctx.load(element);
+    const auto end = static_cast<std::int64_t>(ctx.load_constant(row_offsets + r + 1));
+    for (auto e = static_cast<std::int64_t>(ctx.load_constant(row_offsets + r)) + lane; e < end; e += lanes) {
+      const auto column = static_cast<std::int64_t>(ctx.load_constant(columns + e));
+      const Scalar* const element = x.data + row_of(column) * x.row_stride + k * x.column_stride;
+      sum = sum + ctx.load_constant(values + e) * ctx.load(element);
     }
     return sum;
   }
   template <class Context>
-  static SPTRSV_HOST_DEVICE void finish(Context& ctx, const params& p, std::int64_t r, std::int64_t k,
-                                        Scalar sum) {
-    const std::int64_t row = row_of(p, r);
-    const Scalar x = ctx.load(p.x.data + row * p.x.row_stride + k * p.x.column_stride);
-    const Scalar b = ctx.load(p.b.data + row * p.b.row_stride + k * p.b.column_stride);
-    const Scalar scaled = p.factor * (ctx.load_constant(p.diagonal + row) * x);
-    ctx.store(p.c.data + row * p.c.row_stride + k * p.c.column_stride, b - sum - scaled);
+  SPTRSV_HOST_DEVICE void finish(Context& ctx, std::int64_t r, std::int64_t k, Scalar sum) const {
+    const std::int64_t row = row_of(r);
+    const Scalar of_x = ctx.load(x.data + row * x.row_stride + k * x.column_stride);
+    const Scalar of_b = ctx.load(b.data + row * b.row_stride + k * b.column_stride);
+    const Scalar scaled = factor * (ctx.load_constant(diagonal + row) * of_x);
+    ctx.store(c.data + row * c.row_stride + k * c.column_stride, of_b - sum - scaled);
   }
-
- private:
-  static SPTRSV_HOST_DEVICE std::int64_t row_of(const params& p, std::int64_t r) {
-    return p.reversed ? p.size - 1 - r : r;
-  }
+  SPTRSV_HOST_DEVICE std::int64_t row_of(std::int64_t r) const { return reversed ? size - 1 - r : r; }
 };
 
 /// A strict triangle by rows, with its values.
@@ -88,63 +79,48 @@ class strict_triangle {
   /// Takes the pattern of one triangle of a valid matrix. Synchronises.
   strict_triangle(const pattern_view<Index, Offset>& a, uplo part, const Executor& on,
                   memory_resource& resource)
-      : size_(a.size), reversed_(part == uplo::upper) {
+      : reversed_(part == uplo::upper) {
     const triangle_form form({part, diag::unit}, a.by_columns);
     if constexpr (factors::has_kernels<Executor>) {
-      auto t = build_on_device(a, form, on, resource);
-      row_offsets_ = std::move(t.row_offsets);
-      columns_ = std::move(t.columns);
-      sources_ = std::move(t.sources);
+      t_ = build_on_device(a, form, on, resource);
     } else {
       const auto t = build_on_host(a, form);
-      row_offsets_ = upload(t.row_offsets, on, resource);
-      columns_ = upload(t.columns, on, resource);
-      sources_ = upload(t.sources, on, resource);
+      t_.size = a.size;
+      t_.row_offsets = upload(t.row_offsets, on, resource);
+      t_.columns = upload(t.columns, on, resource);
+      t_.sources = upload(t.sources, on, resource);
     }
-    values_ = buffer<Scalar>(columns_.size(), resource, on.stream());
+    values_ = make_buffer<Scalar>(t_.entries(), on, resource);
   }
 
   /// Enqueues the copy of the values. `stored`: by stored entry.
   void update_values(const Scalar* stored, const Executor& on) {
-    factors::for_each(on, static_cast<std::int64_t>(values_.size()),
-                      factors::gather_values<Scalar, Offset>{stored, sources_.data(), values_.data()});
+    factors::for_each(
+        on, static_cast<std::int64_t>(values_.size()),
+        array_kernels::take_in_order<Scalar, Offset>{stored, t_.sources.data(), values_.data()});
   }
 
   /// Enqueues c = b - T x - factor D x.
   void residual(const Scalar* diagonal, Scalar factor, dense_view<const Scalar> b, dense_view<const Scalar> x,
                 dense_view<Scalar> c, const Executor& on) const {
-    const auto with = [&](auto lanes) {
-      constexpr int count = decltype(lanes)::value;
-      using agent = residual_agent<Scalar, Index, Offset, count>;
-      const typename agent::params p{
-          size_, reversed_, row_offsets_.data(), columns_.data(), values_.data(), diagonal, factor, b, x, c};
-      if constexpr (factors::has_kernels<Executor>) {
-        on.template launch<agent>(simt::block_count(size_, agent::block_threads / count), p);
-      } else {
-        factors::host_context ctx;
-        for (std::int64_t r = 0; r < size_; ++r) {
-          for (std::int64_t k = 0; k < b.columns; ++k) {
-            agent::finish(ctx, p, r, k, agent::product(ctx, p, r, k, 0, 1));
-          }
-        }
-      }
-    };
-    // Choose so many lanes that each has about four entries.
-    const auto entries = static_cast<std::int64_t>(columns_.size());
-    const bool one_lane = !factors::has_kernels<Executor> || entries <= 6 * size_;
-    with_one_of<1, 4, 32>(one_lane ? 1 : entries <= 40 * size_ ? 4 : 32, with);
+    const compute_residual<Scalar, Index, Offset> body{
+        t_.size, reversed_, t_.row_offsets.data(), t_.columns.data(), values_.data(), diagonal, factor, b,
+        x,       c};
+    if constexpr (factors::has_kernels<Executor>) {
+      // Choose so many lanes that each has about four entries.
+      const int wanted = t_.entries() <= 6 * t_.size ? 1 : t_.entries() <= 40 * t_.size ? 4 : 32;
+      with_one_of<1, 4, 32>(
+          wanted, [&](auto lanes) { simt::for_each_by_tile<decltype(lanes)::value>(on, t_.size, body); });
+    } else {
+      factors::for_each(on, t_.size, body);
+    }
   }
 
-  [[nodiscard]] std::size_t bytes() const {
-    return row_offsets_.bytes() + columns_.bytes() + sources_.bytes() + values_.bytes();
-  }
+  [[nodiscard]] std::size_t bytes() const { return t_.bytes() + values_.bytes(); }
 
  private:
-  std::int64_t size_ = 0;
   bool reversed_ = false;
-  buffer<Offset> row_offsets_;
-  buffer<Index> columns_;
-  buffer<Offset> sources_;  ///< by entry: its index in the stored matrix
+  device_triangle<Index, Offset> t_;  ///< where the executor computes
   buffer<Scalar> values_;
 };
 
