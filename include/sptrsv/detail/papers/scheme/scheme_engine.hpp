@@ -12,9 +12,8 @@
 
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
-#include "sptrsv/detail/papers/scheme/grouping.hpp"
 #include "sptrsv/detail/papers/scheme/model.hpp"
-#include "sptrsv/detail/papers/scheme/queues.hpp"
+#include "sptrsv/detail/papers/scheme/scheduling.hpp"
 #include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/scheme/text.hpp"
 
@@ -196,8 +195,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
 
   void make_queues(const schemes::node_graph<Index, Offset>& graph, int warps, const Executor& on,
                    memory_resource& resource) {
-    const auto facts = schemes::facts_of(this->triangle_, graph, groups_,
-                                         scheme_.warps == warp_scheduling::locality, on, resource);
+    const auto facts =
+        schemes::facts_of(this->triangle_, graph, groups_, scheme_.warps == warp_scheduling::locality, on);
     std::vector<Index> first;
     std::vector<Index> queue;
     for (node_launch& l : launches_) {
