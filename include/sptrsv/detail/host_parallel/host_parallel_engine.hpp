@@ -16,7 +16,6 @@
 #include "sptrsv/detail/host_parallel/host_parallel_choice.hpp"
 #include "sptrsv/detail/host_parallel/host_rows.hpp"
 #include "sptrsv/detail/host_parallel/task_board.hpp"
-#include "sptrsv/detail/host_parallel/worker_record.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/solver.hpp"
 
