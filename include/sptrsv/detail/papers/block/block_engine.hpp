@@ -16,7 +16,6 @@
 #include "sptrsv/detail/papers/block/entries.hpp"
 #include "sptrsv/detail/papers/block/renumber.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
-#include "sptrsv/detail/papers/row_wise/gates.hpp"
 #include "sptrsv/detail/papers/row_wise/tasks.hpp"
 #include "sptrsv/policy/block.hpp"
 
