@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/base/plan_text.hpp"
+#include "sptrsv/detail/base/engine.hpp"
 #include "sptrsv/detail/host_parallel/host_parallel_choice.hpp"
 #include "sptrsv/detail/host_parallel/host_rows.hpp"
 #include "sptrsv/detail/host_parallel/task_board.hpp"
