@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/** The result of a call; the codes after the first are those of sptrsv::errc. */
+/** The result of a call: a code of sptrsv::errc, or the first or SPTRSV_INTERNAL_ERROR. */
 typedef enum sptrsv_code {
   SPTRSV_SUCCESS,              /**< no error */
   SPTRSV_INVALID_ARGUMENT,     /**< an invalid argument that has no code of its own */
@@ -40,7 +40,8 @@ typedef enum sptrsv_code {
   SPTRSV_PARSE_ERROR,          /**< the settings of the policy `scheme` are malformed */
   SPTRSV_IO_ERROR,             /**< a file could not be opened, read or written */
   SPTRSV_CUDA_ERROR,           /**< a call of the CUDA runtime failed */
-  SPTRSV_INTERNAL_ERROR        /**< an exception that is none of the library's own */
+  SPTRSV_INTERNAL_ERROR,       /**< an exception that is none of the library's own */
+  SPTRSV_PEER_FAILED           /**< another PE of a distributed solve has failed */
 } sptrsv_code;
 
 /** Type of the values of the matrix, b and x. */

@@ -92,6 +92,13 @@ sptrsv_code record(sptrsv_code code, const char* text, std::int64_t row = -1) no
   return code;
 }
 
+/// Returns the code of an error. Those of sptrsv::errc follow success, in their order; one that was added
+/// later comes last.
+sptrsv_code code_of(sptrsv::errc code) {
+  return code == sptrsv::errc::peer_failed ? SPTRSV_PEER_FAILED
+                                           : static_cast<sptrsv_code>(static_cast<int>(code) + 1);
+}
+
 /// Returns the code of what `call` throws, and records the text.
 template <class Call>
 sptrsv_code guarded(const Call& call) noexcept {
@@ -99,7 +106,7 @@ sptrsv_code guarded(const Call& call) noexcept {
     call();
     return SPTRSV_SUCCESS;
   } catch (const sptrsv::error& e) {
-    return record(static_cast<sptrsv_code>(static_cast<int>(e.code()) + 1), e.what(), e.row().value_or(-1));
+    return record(code_of(e.code()), e.what(), e.row().value_or(-1));
   } catch (const std::bad_alloc&) {
     return record(SPTRSV_OUT_OF_MEMORY, "the host has no memory left");
   } catch (const std::exception& e) {

@@ -133,8 +133,8 @@ class socket_links {
       }
       const std::chrono::duration<double> waited = clock::now() - last_progress;
       if (waited.count() >= limit_s_) {
-        throw sptrsv::error(sptrsv::errc::io_error, "PE " + std::to_string(peers.front()) +
-                                                        " did not come within " + seconds_text(limit_s_));
+        throw sptrsv::error(sptrsv::errc::peer_failed, "PE " + std::to_string(peers.front()) +
+                                                           " did not come within " + seconds_text(limit_s_));
       }
       const double left_ms = std::min((limit_s_ - waited.count()) * 1000, 1e6);
       if (::poll(waits.data(), static_cast<nfds_t>(waits.size()), static_cast<int>(left_ms) + 1) <= 0) {
@@ -199,7 +199,7 @@ class socket_links {
       }
       t.received += static_cast<std::size_t>(done);
       if (t.received >= head) {
-        SPTRSV_EXPECTS(t.length_from <= most_bytes, sptrsv::errc::io_error,
+        SPTRSV_EXPECTS(t.length_from <= most_bytes, sptrsv::errc::peer_failed,
                        "PE " + std::to_string(r) + " announces a message of " +
                            std::to_string(t.length_from) + " bytes, more than any message has");
         make_room(t, bytes);
@@ -236,8 +236,8 @@ class socket_links {
 /// A process of a group. Each pair of processes is connected by a stream socket.
 ///
 /// If one of them has ended, or has not come within the time limit, `exchange` and `meet` throw on the others
-/// an error with errc::io_error, and a text that names it. A thread watches the sockets, so that solves that
-/// wait for a process end, too, when it has ended.
+/// an error with errc::peer_failed, and a text that names it. A thread watches the sockets, so that solves
+/// that wait for a process end, too, when it has ended.
 class socket_group : public sptrsv::process_group {
  public:
   /// A pair of processes is connected by two file descriptors: [r][s] is that of process r for process s.

@@ -66,7 +66,7 @@ class distributed_solver {
   /// @throws error on all PEs what one of them finds, with a text that names the PE, before anything is
   ///   enqueued: errc::size_mismatch, errc::too_many_rhs, errc::wrong_memory_space; errc::invalid_argument
   ///   for a null pointer, or for strides with which elements overlap or exceed the address space.
-  ///   errc::cuda_error on one PE, after which all collective functions throw errc::io_error.
+  ///   errc::cuda_error on one PE, after which all collective functions throw errc::peer_failed.
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha = Value(1), Stream stream = {}) {
     const auto columns = detail::distributed::check_together(*team_, [&] {
       static_cast<void>(detail::check_operands<executor>(b, x, rows_, max_rhs_, policy::distributed::name));

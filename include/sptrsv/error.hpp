@@ -29,8 +29,9 @@ enum class errc {
   unsupported,           ///< a combination that the policy, the format or the build does not support
   out_of_memory,         ///< a memory resource could not serve a request
   parse_error,           ///< malformed input text; see the class parse_error
-  io_error,              ///< a file could not be opened, read or written, or another process has ended
-  cuda_error             ///< a call of the CUDA runtime failed
+  io_error,              ///< a file could not be opened, read or written
+  cuda_error,            ///< a call of the CUDA runtime failed
+  peer_failed            ///< another PE of a distributed solve has failed, ended or not come in time
 };
 
 /// The exception of this library.

@@ -28,12 +28,14 @@ _CODES = (
     "io_error",
     "cuda_error",
     "internal_error",
+    "peer_failed",
 )
 _CLASSES: dict[str, type[Error]] = {
     "out_of_memory": OutOfMemoryError,
     "cuda_error": CudaError,
     "io_error": Error,
     "internal_error": Error,
+    "peer_failed": Error,
 }
 
 SolveKind = Literal["ok", "zero_pivot", "non_finite", "growth"]

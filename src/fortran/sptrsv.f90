@@ -10,7 +10,7 @@ module sptrsv
   implicit none
   public
 
-  !> The result of a call; the codes after the first are those of sptrsv::errc.
+  !> The result of a call: a code of sptrsv::errc, or the first or sptrsv_internal_error.
   enum, bind(c)  ! sptrsv_code
     enumerator :: sptrsv_success               !< no error
     enumerator :: sptrsv_invalid_argument      !< an invalid argument that has no code of its own
@@ -28,6 +28,7 @@ module sptrsv
     enumerator :: sptrsv_io_error              !< a file could not be opened, read or written
     enumerator :: sptrsv_cuda_error            !< a call of the CUDA runtime failed
     enumerator :: sptrsv_internal_error        !< an exception that is none of the library's own
+    enumerator :: sptrsv_peer_failed           !< another PE of a distributed solve has failed
   end enum
 
   !> Type of the values of the matrix, b and x.

@@ -51,7 +51,7 @@ bool finds_failure(Team& team, const emulator::executor& on, const failing_run& 
     EXPECT_TRUE(solver.get().status(on).ok());
     return false;
   } catch (const error& e) {
-    EXPECT_EQ(e.code(), errc::io_error) << e.what();
+    EXPECT_EQ(e.code(), errc::peer_failed) << e.what();
     return true;
   }
 }

@@ -65,7 +65,7 @@ TEST(Distributed, AfterASolveThatFailsAPERefusesFurtherOnes) {
                               1.0, &where),
                  error);
     where.calls_before_failure = -1;
-    EXPECT_EQ(code(), errc::io_error);
+    EXPECT_EQ(code(), errc::peer_failed);
   });
 }
 
@@ -265,6 +265,7 @@ TEST(Distributed, ASolveThatFailsOnOnePeIsTheLastOneOnAll) {
       solver.solve(x, x, 1.0, &where);
       ADD_FAILURE() << "PE " << rank << " solves again";
     } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::peer_failed) << e.what();
       EXPECT_NE(std::string(e.what()).find(" has left the team"), std::string::npos) << e.what();
     }
   });

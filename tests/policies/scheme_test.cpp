@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
-#include "sptrsv/detail/papers/scheme/queues.hpp"
+#include "sptrsv/detail/papers/scheme/scheduling.hpp"
 #include "sptrsv/scheme/space.hpp"
 #include "support/emulator_target.hpp"
 #include "support/subjects/scheme.hpp"

@@ -42,7 +42,7 @@ class process_group {
 
   /// Sends to[r] to process r, and returns what each process has sent to this one. Collective.
   ///
-  /// @throws error errc::size_mismatch if there are not as many messages as processes; errc::io_error if a
+  /// @throws error errc::size_mismatch if there are not as many messages as processes; errc::peer_failed if a
   ///   process has failed.
   messages exchange(messages to) {
     const auto expect_one_each = [&](const messages& all) {

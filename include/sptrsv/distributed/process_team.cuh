@@ -28,7 +28,7 @@ class process_team : public process_group {
   ///
   /// @param group the processes.
   /// @param device the number of the GPU of this process.
-  /// @throws error errc::invalid_argument if there is no such GPU; errc::cuda_error; errc::io_error if a
+  /// @throws error errc::invalid_argument if there is no such GPU; errc::cuda_error; errc::peer_failed if a
   ///   process has ended.
   process_team(const process_group& group, int device) : process_group(group) {
     int count = 0;

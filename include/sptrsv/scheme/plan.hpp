@@ -137,10 +137,10 @@ inline std::string to_string(const scheme_plan& plan) {
   std::array<char, 40> digits{};
   const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), plan.milliseconds);
   const std::string milliseconds(digits.data(), written.ptr);
-  const std::string text = std::string(detail::schemes::plan_title) + " " +
-                           std::to_string(detail::schemes::plan_version) + "\ndevice " + plan.key.device +
-                           "\npattern " + detail::schemes::hexadecimal(plan.key.pattern) + "\nscheme " +
-                           to_string(plan.use) + "\nmilliseconds " + milliseconds + "\n";
+  const std::string text =
+      detail::text_from(detail::schemes::plan_title, " ", detail::schemes::plan_version, "\ndevice ",
+                        plan.key.device, "\npattern ", detail::schemes::hexadecimal(plan.key.pattern),
+                        "\nscheme ", to_string(plan.use), "\nmilliseconds ", milliseconds, "\n");
   return text + "checksum " + detail::schemes::hexadecimal(detail::schemes::checksum(text)) + "\n";
 }
 

@@ -1,5 +1,5 @@
 // When several workers solve, by the times that solves took.
-#include "sptrsv/detail/host_parallel/worker_record.hpp"
+#include "sptrsv/detail/host_parallel/host_parallel_choice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,15 +2,19 @@
 // The engine of a policy: what the solver requires of it, and what the solver and its engines share.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/error.hpp"
+#include "sptrsv/options.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
@@ -93,5 +97,21 @@ class whole_call {
 struct shared_owner {
   std::shared_ptr<const void> shares_with;
 };
+
+/// Returns the name of the prediction and its time in milliseconds, as solver_info reports it.
+inline std::string to_text(const predicted_time& prediction) {
+  std::array<char, 32> milliseconds{};
+  std::snprintf(milliseconds.data(), milliseconds.size(), " %.3g ms", prediction.nanoseconds * 1e-6);
+  return prediction.name + milliseconds.data();
+}
+
+/// Returns the predictions, separated by commas.
+inline std::string to_text(const std::vector<predicted_time>& predictions) {
+  std::string text;
+  for (const predicted_time& prediction : predictions) {
+    text += (text.empty() ? "" : ", ") + to_text(prediction);
+  }
+  return text;
+}
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

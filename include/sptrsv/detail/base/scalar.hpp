@@ -53,15 +53,10 @@ struct cplx {
 template <class Value, class = void>
 struct scalar_traits;
 
-template <>
-struct scalar_traits<float> {
-  using real = float;
-  using scalar = float;
-};
-template <>
-struct scalar_traits<double> {
-  using real = double;
-  using scalar = double;
+template <class Value>
+struct scalar_traits<Value, std::enable_if_t<std::is_same_v<Value, float> || std::is_same_v<Value, double>>> {
+  using real = Value;
+  using scalar = Value;
 };
 /// For complex classes with the layout of std::complex: std::, cuda::std:: and thrust::complex.
 template <class Value>
@@ -84,20 +79,10 @@ using real_t = typename scalar_traits<std::remove_cv_t<Value>>::real;
 template <class Scalar>
 inline constexpr bool is_complex_v = !std::is_same_v<Scalar, real_t<Scalar>>;
 
-/// The scalar with the same form and single precision.
-template <class Scalar>
-struct single_of {
-  using type = float;
-};
-template <class Real>
-struct single_of<cplx<Real>> {
-  using type = cplx<float>;
-};
-
-/// The type of a stored entry.
+/// The type of a stored entry: the scalar, or one of the same form and single precision.
 template <class Scalar, entry_storage Storage>
-using stored_entry_t =
-    std::conditional_t<Storage == entry_storage::as_values, Scalar, typename single_of<Scalar>::type>;
+using stored_entry_t = std::conditional_t<Storage == entry_storage::as_values, Scalar,
+                                          std::conditional_t<is_complex_v<Scalar>, cplx<float>, float>>;
 
 /// Returns the number as a To. It is rounded if To is narrower.
 template <class To, class From>

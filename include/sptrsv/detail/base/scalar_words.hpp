@@ -12,12 +12,9 @@ inline constexpr int real_words = is_complex_v<Scalar> ? 2 : 1;
 
 /// Returns the address of the first real word of a scalar.
 template <class Scalar>
-SPTRSV_HOST_DEVICE const real_t<Scalar>* real_words_of(const Scalar* p) {
-  return reinterpret_cast<const real_t<Scalar>*>(p);
-}
-template <class Scalar>
-SPTRSV_HOST_DEVICE real_t<Scalar>* real_words_of(Scalar* p) {
-  return reinterpret_cast<real_t<Scalar>*>(p);
+SPTRSV_HOST_DEVICE auto* real_words_of(Scalar* p) {
+  using real = real_t<Scalar>;
+  return reinterpret_cast<std::conditional_t<std::is_const_v<Scalar>, const real, real>*>(p);
 }
 
 /// The real words of a scalar.
@@ -36,22 +33,13 @@ SPTRSV_DEVICE void add_words(Context& ctx, Scalar* sum, Scalar term) {
   }
 }
 
-/// Loads a scalar word by word with relaxed loads.
-template <class Context, class Scalar>
+/// Loads a scalar word by word with relaxed loads. `IsShared`: it is in shared memory.
+template <bool IsShared = false, class Context, class Scalar>
 SPTRSV_DEVICE Scalar load_words_relaxed(Context& ctx, const Scalar* p) {
   scalar_words<Scalar> words;
   for (int w = 0; w < real_words<Scalar>; ++w) {
-    words.word[w] = ctx.load_relaxed(real_words_of(p) + w);
-  }
-  return bit_cast<Scalar>(words);
-}
-
-/// Loads a scalar in shared memory word by word with relaxed loads.
-template <class Context, class Scalar>
-SPTRSV_DEVICE Scalar load_words_shared(Context& ctx, const Scalar* p) {
-  scalar_words<Scalar> words;
-  for (int w = 0; w < real_words<Scalar>; ++w) {
-    words.word[w] = ctx.load_shared(real_words_of(p) + w);
+    const auto* const word = real_words_of(p) + w;
+    words.word[w] = IsShared ? ctx.load_shared(word) : ctx.load_relaxed(word);
   }
   return bit_cast<Scalar>(words);
 }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "sptrsv/detail/base/plan_text.hpp"
+#include "sptrsv/detail/base/engine.hpp"
 #include "sptrsv/detail/dataflow/dataflow_plan.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_planner.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_choice.hpp"

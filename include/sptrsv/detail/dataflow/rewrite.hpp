@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/base/plan_text.hpp"
+#include "sptrsv/detail/base/engine.hpp"
 #include "sptrsv/detail/dataflow/build.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/rewritten_system.hpp"
 

@@ -44,7 +44,7 @@ namespace sptrsv::SPTRSV_ABI::detail::distributed {
 class pe_has_left : public error {
  public:
   explicit pe_has_left(int pe)
-      : error(errc::io_error, "PE " + std::to_string(pe) + " has left the team"), pe_(pe) {}
+      : error(errc::peer_failed, "PE " + std::to_string(pe) + " has left the team"), pe_(pe) {}
 
   [[nodiscard]] int pe() const { return pe_; }
 
@@ -148,7 +148,7 @@ template <class Team, class T>
 std::vector<T> gather_one(Team& team, const T& mine) {
   std::vector<T> of_pe;
   for (const auto& received : gather(team, std::vector<T>{mine})) {
-    SPTRSV_EXPECTS(received.size() == 1, errc::io_error, "PEs are in different collective functions");
+    SPTRSV_EXPECTS(received.size() == 1, errc::peer_failed, "PEs are in different collective functions");
     of_pe.push_back(received.front());
   }
   return of_pe;

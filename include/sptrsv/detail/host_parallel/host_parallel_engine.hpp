@@ -12,11 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/base/plan_text.hpp"
+#include "sptrsv/detail/base/engine.hpp"
 #include "sptrsv/detail/host_parallel/host_parallel_choice.hpp"
 #include "sptrsv/detail/host_parallel/host_rows.hpp"
 #include "sptrsv/detail/host_parallel/task_board.hpp"
-#include "sptrsv/detail/host_parallel/worker_record.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/solver.hpp"
 

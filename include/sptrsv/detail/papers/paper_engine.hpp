@@ -132,8 +132,7 @@ class paper_engine {
     info.kernels = {std::move(kernel)};
   }
   [[nodiscard]] std::string launch_text(const std::string& name, int block_threads) const {
-    return name + ": " + std::to_string(blocks_) + " blocks of " + std::to_string(block_threads) +
-           " threads, ";
+    return text_from(name, ": ", blocks_, " blocks of ", block_threads, " threads, ");
   }
 
   triangle_form form_;

@@ -132,11 +132,7 @@ SPTRSV_HOST_DEVICE int lowest_bit(std::uint32_t mask) {
 #ifdef __CUDA_ARCH__
   return __ffs(static_cast<int>(mask)) - 1;
 #else
-  int index = 0;
-  for (; (mask & 1u) == 0; mask >>= 1) {
-    ++index;
-  }
-  return index;
+  return __builtin_ctz(mask);
 #endif
 }
 
@@ -151,11 +147,7 @@ SPTRSV_HOST_DEVICE int highest_bit(std::uint32_t mask) {
 #ifdef __CUDA_ARCH__
   return 31 - __clz(static_cast<int>(mask));
 #else
-  int index = 31;
-  while ((mask >> index) == 0) {
-    --index;
-  }
-  return index;
+  return 31 - __builtin_clz(mask);
 #endif
 }
 
@@ -164,11 +156,7 @@ SPTRSV_HOST_DEVICE int bit_count(std::uint32_t mask) {
 #ifdef __CUDA_ARCH__
   return __popc(mask);
 #else
-  int count = 0;
-  for (; mask != 0; mask &= mask - 1) {
-    ++count;
-  }
-  return count;
+  return __builtin_popcount(mask);
 #endif
 }
 

@@ -49,11 +49,12 @@ class cuda_flags {
 
   template <class T>
   SPTRSV_DEVICE T load_relaxed(const T* p) const {
+    const auto from = __cvta_generic_to_global(p);
     cuda_memory::bits_of<T> v;
     if constexpr (cuda_memory::is_wide<T>) {
-      SPTRSV_SCOPED_ASM("ld.relaxed", ".global.u64 %0, [%1];", : "=l"(v) : "l"(__cvta_generic_to_global(p)));
+      SPTRSV_SCOPED_ASM("ld.relaxed", ".global.u64 %0, [%1];", : "=l"(v) : "l"(from));
     } else {
-      SPTRSV_SCOPED_ASM("ld.relaxed", ".global.u32 %0, [%1];", : "=r"(v) : "l"(__cvta_generic_to_global(p)));
+      SPTRSV_SCOPED_ASM("ld.relaxed", ".global.u32 %0, [%1];", : "=r"(v) : "l"(from));
     }
     return bit_cast<T>(v);
   }
@@ -61,28 +62,25 @@ class cuda_flags {
   SPTRSV_DEVICE void load_relaxed_words(const T* p, T* to) const {
     if constexpr (Count == 1) {
       to[0] = load_relaxed(p);
-    } else if constexpr (cuda_memory::is_wide<T>) {
-      static_assert(Count == 2);
-      cuda_memory::bits_of<T> v[2];
-      SPTRSV_SCOPED_ASM("ld.relaxed", ".global.v2.u64 {%0, %1}, [%2];",
-                        : "=l"(v[0]), "=l"(v[1])
-                        : "l"(__cvta_generic_to_global(p)));
-      to[0] = bit_cast<T>(v[0]);
-      to[1] = bit_cast<T>(v[1]);
-    } else if constexpr (Count == 2) {
-      cuda_memory::bits_of<T> v[2];
-      SPTRSV_SCOPED_ASM("ld.relaxed", ".global.v2.u32 {%0, %1}, [%2];",
-                        : "=r"(v[0]), "=r"(v[1])
-                        : "l"(__cvta_generic_to_global(p)));
-      to[0] = bit_cast<T>(v[0]);
-      to[1] = bit_cast<T>(v[1]);
     } else {
-      static_assert(Count == 4);
-      cuda_memory::bits_of<T> v[4];
-      SPTRSV_SCOPED_ASM("ld.relaxed", ".global.v4.u32 {%0, %1, %2, %3}, [%4];",
-                        : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
-                        : "l"(__cvta_generic_to_global(p)));
-      for (int w = 0; w < 4; ++w) {
+      const auto from = __cvta_generic_to_global(p);
+      cuda_memory::bits_of<T> v[Count];
+      if constexpr (cuda_memory::is_wide<T>) {
+        static_assert(Count == 2);
+        SPTRSV_SCOPED_ASM("ld.relaxed", ".global.v2.u64 {%0, %1}, [%2];",
+                          : "=l"(v[0]), "=l"(v[1])
+                          : "l"(from));
+      } else if constexpr (Count == 2) {
+        SPTRSV_SCOPED_ASM("ld.relaxed", ".global.v2.u32 {%0, %1}, [%2];",
+                          : "=r"(v[0]), "=r"(v[1])
+                          : "l"(from));
+      } else {
+        static_assert(Count == 4);
+        SPTRSV_SCOPED_ASM("ld.relaxed", ".global.v4.u32 {%0, %1, %2, %3}, [%4];",
+                          : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                          : "l"(from));
+      }
+      for (int w = 0; w < Count; ++w) {
         to[w] = bit_cast<T>(v[w]);
       }
     }
@@ -119,33 +117,23 @@ class cuda_flags {
   }
   template <class T>
   SPTRSV_DEVICE T load_acquire(const T* p) const {
+    const auto from = __cvta_generic_to_global(p);
     cuda_memory::bits_of<T> v;
     if constexpr (cuda_memory::is_wide<T>) {
-      SPTRSV_SCOPED_ASM("ld.acquire", ".global.u64 %0, [%1];",
-                        : "=l"(v)
-                        : "l"(__cvta_generic_to_global(p))
-                        : "memory");
+      SPTRSV_SCOPED_ASM("ld.acquire", ".global.u64 %0, [%1];", : "=l"(v) : "l"(from) : "memory");
     } else {
-      SPTRSV_SCOPED_ASM("ld.acquire", ".global.u32 %0, [%1];",
-                        : "=r"(v)
-                        : "l"(__cvta_generic_to_global(p))
-                        : "memory");
+      SPTRSV_SCOPED_ASM("ld.acquire", ".global.u32 %0, [%1];", : "=r"(v) : "l"(from) : "memory");
     }
     return bit_cast<T>(v);
   }
   template <class T>
   SPTRSV_DEVICE void store_relaxed(T* p, T value) const {
+    const auto to = __cvta_generic_to_global(p);
     const auto v = bit_cast<cuda_memory::bits_of<T>>(value);
     if constexpr (cuda_memory::is_wide<T>) {
-      SPTRSV_SCOPED_ASM("st.relaxed", ".global.u64 [%0], %1;",
-                        :
-                        : "l"(__cvta_generic_to_global(p)), "l"(v)
-                        : "memory");
+      SPTRSV_SCOPED_ASM("st.relaxed", ".global.u64 [%0], %1;", : : "l"(to), "l"(v) : "memory");
     } else {
-      SPTRSV_SCOPED_ASM("st.relaxed", ".global.u32 [%0], %1;",
-                        :
-                        : "l"(__cvta_generic_to_global(p)), "r"(v)
-                        : "memory");
+      SPTRSV_SCOPED_ASM("st.relaxed", ".global.u32 [%0], %1;", : : "l"(to), "r"(v) : "memory");
     }
   }
 

@@ -105,9 +105,8 @@ class cuda_executor {
   [[nodiscard]] std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
                                               int threads = Agent::block_threads) const {
     const std::uint32_t blocks = simt::kernel_of<Agent>().resident_blocks(dynamic_shared_bytes, threads);
-    SPTRSV_EXPECTS(
-        blocks > 0, errc::unsupported,
-        std::to_string(dynamic_shared_bytes) + " bytes of shared memory exceed what a block may have");
+    SPTRSV_EXPECTS(blocks > 0, errc::unsupported, dynamic_shared_bytes,
+                   " bytes of shared memory exceed what a block may have");
     return blocks;
   }
 

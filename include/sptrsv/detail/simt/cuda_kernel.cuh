@@ -219,15 +219,11 @@ class graph_recorder {
     node.kernel.blockDim = dim3(static_cast<unsigned>(threads));
     node.kernel.sharedMemBytes = static_cast<unsigned>(dynamic_shared_bytes);
     node.kernel.kernelParams = arguments;
-    last_ = add(node, kernel.waits_itself());
-  }
-  /// Adds a node after the last one. `is_early`: its blocks may be placed before the last node has ended.
-  [[nodiscard]] cudaGraphNode_t add(cudaGraphNodeParams& node, bool is_early) const {
     cudaGraphNode_t added = nullptr;
     const std::size_t dependencies = last_ == nullptr ? 0 : 1;
 #if CUDART_VERSION >= 12030
     cudaGraphEdgeData edge{};
-    if (is_early) {
+    if (kernel.waits_itself()) {  // its blocks may be placed before the last node has ended
       edge.from_port = cudaGraphKernelNodePortProgrammatic;
       edge.type = cudaGraphDependencyTypeProgrammatic;
     }
@@ -237,13 +233,12 @@ class graph_recorder {
 #elif CUDART_VERSION >= 12030
     SPTRSV_CUDA_CHECK(cudaGraphAddNode_v2(&added, graph_.get(), &last_, &edge, dependencies, &node));
 #else
-    static_cast<void>(is_early);
-    const cudaKernelNodeParams kernel{node.kernel.func,         node.kernel.gridDim,
-                                      node.kernel.blockDim,     node.kernel.sharedMemBytes,
-                                      node.kernel.kernelParams, nullptr};
-    SPTRSV_CUDA_CHECK(cudaGraphAddKernelNode(&added, graph_.get(), &last_, dependencies, &kernel));
+    const cudaKernelNodeParams old_node{node.kernel.func,         node.kernel.gridDim,
+                                        node.kernel.blockDim,     node.kernel.sharedMemBytes,
+                                        node.kernel.kernelParams, nullptr};
+    SPTRSV_CUDA_CHECK(cudaGraphAddKernelNode(&added, graph_.get(), &last_, dependencies, &old_node));
 #endif
-    return added;
+    last_ = added;
   }
 
   recorded_graph graph_;

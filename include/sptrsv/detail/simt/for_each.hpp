@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/context.hpp"
@@ -38,8 +37,7 @@ SPTRSV_HOST_DEVICE constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t 
 inline std::uint32_t block_count(std::int64_t work, std::int64_t work_per_block) {
   const std::int64_t blocks = work / work_per_block + (work % work_per_block != 0 ? 1 : 0);
   SPTRSV_EXPECTS(blocks <= std::numeric_limits<std::int32_t>::max(), errc::unsupported,
-                 "a kernel would need " + std::to_string(blocks) +
-                     " thread blocks, and a launch takes at most 2^31 - 1");
+                 "a kernel would need ", blocks, " thread blocks, and a launch takes at most 2^31 - 1");
   return static_cast<std::uint32_t>(blocks);
 }
 

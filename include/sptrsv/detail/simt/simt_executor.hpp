@@ -58,6 +58,7 @@
 #include <string>
 
 #include "sptrsv/detail/simt/context.hpp"
+#include "sptrsv/error.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::simt {
@@ -67,8 +68,7 @@ namespace sptrsv::SPTRSV_ABI::detail::simt {
 /// even with peer access: policies hand values over by caches and atomics of one GPU.
 inline std::string why_unreachable(bool is_mapped, int owner, int current) {
   if (owner >= 0 && owner != current) {
-    return "it is memory of GPU " + std::to_string(owner) + ", and GPU " + std::to_string(current) +
-           " is the current one";
+    return text_from("it is memory of GPU ", owner, ", and GPU ", current, " is the current one");
   }
   return is_mapped ? std::string() : "it is host memory, and the GPU takes device memory";
 }

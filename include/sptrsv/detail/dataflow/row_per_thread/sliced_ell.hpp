@@ -14,7 +14,7 @@
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
-#include "sptrsv/detail/papers/row_wise/gates.hpp"
+#include "sptrsv/detail/papers/row_wise/tasks.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {

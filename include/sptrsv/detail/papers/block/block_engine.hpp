@@ -16,7 +16,6 @@
 #include "sptrsv/detail/papers/block/entries.hpp"
 #include "sptrsv/detail/papers/block/renumber.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
-#include "sptrsv/detail/papers/row_wise/gates.hpp"
 #include "sptrsv/detail/papers/row_wise/tasks.hpp"
 #include "sptrsv/policy/block.hpp"
 
@@ -44,8 +43,7 @@ struct block_plan {
 template <class Index, class Offset>
 struct block_system {
   device_triangle<Index, Offset> triangle;  ///< part by part; the row offsets of the stored rows
-  /// Solve index -> substitution index; `count` counts the levels of the whole triangle.
-  device_levels<Index> order;
+  device_levels<Index> order;               ///< block_order::rows, without level offsets
   block_plan<Index> plan;
 };
 
@@ -73,11 +71,11 @@ class system_builder {
     made.plan.blocks = blocks;
     if (blocks == 1) {
       part& whole = parts.front();
-      whole.triangle = {t.size, order.inside.entries(), order.levels};
+      whole.triangle = {t.size, order.inside.entries(), order.rows.count};
       whole.of_triangle = choose_triangle(kernels_, whole.triangle);
       whole.stored_rows = t.size;
       if (whole.of_triangle == policy::triangle_kernel::by_levels) {
-        level_offsets = download_array(order.level_offsets, on_);
+        level_offsets = download_array(order.rows.level_offsets, on_);
       }
       plan(made.plan, parts, {nullptr, 1, t.size}, order, level_offsets);
       made.triangle = std::move(order.inside);
@@ -85,10 +83,9 @@ class system_builder {
       order.inside.columns = {};
       const buffer<std::int64_t> there = upload(bounds, on_, memory_.scratch);
       const row_wise::device_bounds on_device{there.data(), blocks, t.size};
-      part_entries<Index, Offset, Executor> entries(t, order.substitution_indices, cut, on_device, on_,
-                                                    memory_);
+      part_entries<Index, Offset, Executor> entries(t, order.rows.rows, cut, on_device, on_, memory_);
       entries.measure(parts, on_, memory_);
-      level_offsets = download_array(order.level_offsets, on_);
+      level_offsets = download_array(order.rows.level_offsets, on_);
       const auto [stored_rows, stored_numbers] = choose(parts, level_offsets);
       entries.triangle.row_offsets = make_buffer<Offset>(stored_rows, on_, memory_.kept);
       made.plan.numbers = make_buffer<Index>(stored_numbers, on_, memory_.kept);
@@ -96,8 +93,7 @@ class system_builder {
       plan(made.plan, parts, on_device, order, level_offsets);
       made.triangle = std::move(entries.triangle);
     }
-    made.order.count = order.levels;
-    made.order.rows = std::move(order.substitution_indices);
+    made.order = {order.rows.count, {}, std::move(order.rows.rows), {}};
     return made;
   }
 
@@ -142,7 +138,7 @@ class system_builder {
     made.steps = upload(made.host_steps.steps, on_, memory_.kept);
     made.step_of_task = upload(made.host_steps.step_of_task, on_, memory_.kept);
     if (made.host_steps.has(step_kind::serial)) {
-      made.level_offsets = std::move(order.level_offsets);
+      made.level_offsets = std::move(order.rows.level_offsets);
     }
   }
 
@@ -157,12 +153,12 @@ class system_builder {
         bounds.size,
         row_wise::starts_task<Offset>{order.inside.row_offsets.data(), bounds, Tuning::entries_for_a_warp},
         on_, memory_);
-    const auto levels = static_cast<std::int64_t>(order.level_offsets.size()) - 1;
+    const auto levels = static_cast<std::int64_t>(order.rows.level_offsets.size()) - 1;
     // A gate in an earlier block is solved already.
     if (Tuning::gate_levels > 0 && levels > Tuning::gate_levels) {
       made.gates = make_buffer<Index>(made.warps.count, on_, memory_.kept);
       simt::for_each(on_, made.warps.count,
-                     row_wise::find_gates<Index>{order.level_offsets.data(), levels, Tuning::gate_levels,
+                     row_wise::find_gates<Index>{order.rows.level_offsets.data(), levels, Tuning::gate_levels,
                                                  made.warps.first.data(), made.gates.data()});
     }
     std::vector<std::int64_t> first_warps{0, made.warps.count};  // by block, and for the end
@@ -240,10 +236,10 @@ class engine<policy::basic_block<Cut, Tuning>, Scalar, Index, Offset, Executor>
 
   void describe(solver_info& info, const Executor& on) const {
     this->describe_system(info, on);
-    info.kernels = {kernel_info{this->launch_text("block", Tuning::block_threads) +
-                                std::to_string(plan_.steps.size()) + " steps in one launch"},
-                    kernel_info{std::to_string(plan_.blocks) + " diagonal blocks, " +
-                                block::describe_steps(plan_.host_steps, triangle_.size)}};
+    info.kernels = {kernel_info{text_from(this->launch_text("block", Tuning::block_threads),
+                                          plan_.steps.size(), " steps in one launch")},
+                    kernel_info{text_from(plan_.blocks, " diagonal blocks, ",
+                                          block::describe_steps(plan_.host_steps, triangle_.size))}};
     info.kernels[1].partitions = plan_.blocks;
     info.solver_bytes += plan_.bytes();
     info.workspace_bytes += at(sums()) * sizeof(Scalar) + plan_.steps.size() * sizeof(unsigned long long);

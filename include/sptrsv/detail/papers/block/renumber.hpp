@@ -85,12 +85,11 @@ struct starts_with_key {
 /// A triangle in its final order.
 template <class Index, class Offset>
 struct block_order {
-  std::int64_t levels = 0;             ///< number of levels of the whole triangle
-  buffer<Index> substitution_indices;  ///< by solve index
+  /// Solve index -> substitution index. `count` counts the levels of the whole triangle; the level offsets
+  /// are those of the diagonal blocks.
+  device_levels<Index> rows;
   /// Entries of the diagonal blocks; with sources only if there is one block.
   device_triangle<Index, Offset> inside;
-  /// Solve indices at which the levels of the diagonal blocks begin, and the size.
-  buffer<Index> level_offsets;
 };
 
 /// Sorts the rows by block and level. Rows of equal key keep their order. Synchronises.
@@ -111,13 +110,13 @@ void divide(block_order<Index, Offset>& made, const row_wise::device_bounds& blo
       keys.data(), sorted.data(), levels.numbers.data(), rows.rows.data(), inside.size,
       bits_for(static_cast<std::uint64_t>(blocks.blocks) * static_cast<std::uint64_t>(levels.count + 1)),
       memory.scratch);
-  made.level_offsets = make_runs<Index>(inside.size, starts_with_key{sorted.data()}, on, memory).first;
+  made.rows.level_offsets = make_runs<Index>(inside.size, starts_with_key{sorted.data()}, on, memory).first;
   made.inside = in_level_order(inside, rows, on, memory);
   auto substitution_indices = make_buffer<Index>(inside.size, on, memory.kept);
   simt::for_each(on, inside.size,
-                 array_kernels::take_in_order<Index, Index>{made.substitution_indices.data(),
-                                                            rows.rows.data(), substitution_indices.data()});
-  made.substitution_indices = std::move(substitution_indices);
+                 array_kernels::take_in_order<Index, Index>{made.rows.rows.data(), rows.rows.data(),
+                                                            substitution_indices.data()});
+  made.rows.rows = std::move(substitution_indices);
 }
 
 /// Renumbers `t` in level order, then by the levels of the diagonal blocks of each pass. Synchronises.
@@ -126,11 +125,8 @@ block_order<Index, Offset> renumber(const device_triangle<Index, Offset>& t,
                                     const std::vector<std::vector<std::int64_t>>& passes, const Executor& on,
                                     const analysis_memory& memory) {
   block_order<Index, Offset> made;
-  device_levels<Index> rows = levels_on_device(t, on, memory);
-  made.levels = rows.count;
-  made.inside = in_level_order(t, rows, on, memory);
-  made.substitution_indices = std::move(rows.rows);
-  made.level_offsets = std::move(rows.level_offsets);
+  made.rows = levels_on_device(t, on, memory);
+  made.inside = in_level_order(t, made.rows, on, memory);
   for (const std::vector<std::int64_t>& bounds : passes) {
     const buffer<std::int64_t> there = upload(bounds, on, memory.scratch);
     divide(made, {there.data(), static_cast<std::int64_t>(bounds.size()) - 1, bounds.back()}, on, memory);

@@ -157,8 +157,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
     info.kernels[0].text = std::string("gather_rhs, for levels by ") + (by_rows() ? "rows" : "columns");
     info.kernels[1].text = std::to_string(wide) + " launches of one wide level";
     info.kernels[1].launches = wide;
-    info.kernels[2].text =
-        std::to_string(narrow) + " launches for " + std::to_string(levels_.count - wide) + " narrow levels";
+    info.kernels[2].text = text_from(narrow, " launches for ", levels_.count - wide, " narrow levels");
     info.kernels[2].launches = narrow;
     info.kernels[3].text = "scatter_solution";
     info.bit_reproducible = by_rows();

@@ -12,9 +12,8 @@
 
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
-#include "sptrsv/detail/papers/scheme/grouping.hpp"
 #include "sptrsv/detail/papers/scheme/model.hpp"
-#include "sptrsv/detail/papers/scheme/queues.hpp"
+#include "sptrsv/detail/papers/scheme/scheduling.hpp"
 #include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/scheme/text.hpp"
 
@@ -84,9 +83,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     kernel_info kernel;
     kernel.launches = static_cast<std::int64_t>(launches_.size());
     kernel.waiting_launches = static_cast<std::int64_t>(waiting);
-    kernel.text = std::to_string(groups_.count) + " groups of up to " + std::to_string(groups_.sub_warps) +
-                  " nodes, " + std::to_string(nodes_) + " nodes in all, " + std::to_string(kernel.launches) +
-                  " launches, " + std::to_string(waiting) + " of them wait";
+    kernel.text = text_from(groups_.count, " groups of up to ", groups_.sub_warps, " nodes, ", nodes_,
+                            " nodes in all, ", kernel.launches, " launches, ", waiting, " of them wait");
     base::describe(info, "scheme", threads_, std::move(kernel), on);
     info.plan = to_string(scheme_);
     info.levels = levels_;
@@ -134,9 +132,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
             : static_cast<double>(scheme_.alpha_level) * static_cast<double>(resident * warps);
     launches_ = schemes::make_launches(groups_, threshold);
     SPTRSV_EXPECTS(static_cast<std::int64_t>(launches_.size()) <= Tuning::max_launches, errc::unsupported,
-                   "scheme: alpha_level=" + std::to_string(scheme_.alpha_level) + " makes " +
-                       std::to_string(launches_.size()) + " launches of this system, and " +
-                       std::to_string(Tuning::max_launches) + " are the most");
+                   "scheme: alpha_level=", scheme_.alpha_level, " makes ", launches_.size(),
+                   " launches of this system, and ", Tuning::max_launches, " are the most");
     std::int64_t blocks = 0;
     for (node_launch& launch : launches_) {
       const std::int64_t own = simt::ceil_div(launch.groups, warps);
@@ -144,9 +141,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
       launch.blocks = static_cast<std::uint32_t>(assigned() ? std::min(own, resident) : own);
       blocks += launch.blocks;
     }
-    SPTRSV_EXPECTS(blocks * warps < std::int64_t{1} << 30, errc::unsupported,
-                   "scheme: this system has " + std::to_string(groups_.count) +
-                       " groups of nodes, more than can be launched");
+    SPTRSV_EXPECTS(blocks * warps < std::int64_t{1} << 30, errc::unsupported, "scheme: this system has ",
+                   groups_.count, " groups of nodes, more than can be launched");
     this->blocks_ = simt::block_count(blocks, 1);
     if (queued()) {
       make_queues(graph, static_cast<int>(warps), on, resource);
@@ -196,8 +192,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
 
   void make_queues(const schemes::node_graph<Index, Offset>& graph, int warps, const Executor& on,
                    memory_resource& resource) {
-    const auto facts = schemes::facts_of(this->triangle_, graph, groups_,
-                                         scheme_.warps == warp_scheduling::locality, on, resource);
+    const auto facts =
+        schemes::facts_of(this->triangle_, graph, groups_, scheme_.warps == warp_scheduling::locality, on);
     std::vector<Index> first;
     std::vector<Index> queue;
     for (node_launch& l : launches_) {

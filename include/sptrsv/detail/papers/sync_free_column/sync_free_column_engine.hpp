@@ -118,7 +118,7 @@ struct agent {
       }
       if (finishes) {
         if (inside > 0) {
-          x = x - load_words_shared(ctx, &shared.left_sum[warp.index()][warp.rank()]);
+          x = x - load_words_relaxed<true>(ctx, &shared.left_sum[warp.index()][warp.rank()]);
         }
         x = pivot(x);
       }

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scheduling, first and third hierarchy (Hu et al. 2024, section 4.4): groups nodes of one level, of which
-// one warp solves one group, and assigns the levels of nodes to launches.
+// Scheduling (Hu et al. 2024, section 4.4): groups nodes of one level, of which one warp solves one group;
+// assigns groups to warps; and assigns the levels of nodes to launches.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/detail/papers/scheme/scheme_agent.hpp"
 #include "sptrsv/detail/papers/scheme/transform.hpp"
 
@@ -164,6 +170,110 @@ std::vector<node_launch> make_launches(const grouped_nodes<Index>& groups, doubl
     later_waits = later_waits || launch->waits;
     launch->signals = later_waits;
   }
+  return made;
+}
+
+/// The facts about groups that the host needs.
+template <class Index>
+struct group_facts {
+  std::vector<std::int64_t> loads;             ///< by group: number of entries
+  std::vector<std::vector<Index>> parents_of;  ///< by group, ws_locality only
+};
+
+/// Computes the loads of the groups and, if `with_parents`, their parents: the last group that each of their
+/// nodes needs. Synchronises.
+template <class Index, class Offset, class Executor>
+group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_graph<Index, Offset>& graph,
+                            const grouped_nodes<Index>& groups, bool with_parents, const Executor& on) {
+  group_facts<Index> facts;
+  const std::vector<Offset> row_offsets = download_array(t.row_offsets, on);
+  const std::vector<Index> first = download_array(groups.first, on);
+  const std::vector<Index> rows = download_array(groups.rows, on);
+  facts.loads.assign(at(groups.count), 0);
+  for (std::size_t slot = 0; slot < first.size(); ++slot) {  // entries and diagonals
+    facts.loads[slot / at(groups.sub_warps)] +=
+        row_offsets[at(first[slot] + rows[slot])] - row_offsets[at(first[slot])] + rows[slot];
+  }
+  if (with_parents) {
+    const device_triangle<Index, Offset>& edges = graph.nodes_are_rows() ? t : graph.edges;
+    const std::vector<Offset> edge_offsets = download_array(edges.row_offsets, on);
+    const std::vector<Index> needed = download_array(edges.columns, on);
+    const std::vector<Index> group = download_array(groups.group_of_node, on);
+    facts.parents_of.resize(at(groups.count));
+    for (std::size_t node = 0; node < group.size(); ++node) {
+      Index parent = -1;
+      for (Offset e = edge_offsets[node]; e < edge_offsets[node + 1]; ++e) {
+        parent = std::max(parent, group[at(needed[at(e)])]);
+      }
+      if (parent >= 0) {
+        facts.parents_of[at(group[node])].push_back(parent);
+      }
+    }
+  }
+  return facts;
+}
+
+/// Warp w of a launch solves queue[first[w]] ... queue[first[w + 1] - 1], relative to the first group.
+template <class Index>
+struct warp_queues {
+  std::vector<Index> first;
+  std::vector<Index> queue;
+};
+
+/// The loads of all warps.
+class warp_loads {
+ public:
+  explicit warp_loads(std::size_t warps) : loads_(warps, 0) {
+    for (std::size_t warp = 0; warp < warps; ++warp) {
+      order_.emplace(0, warp);
+    }
+  }
+
+  [[nodiscard]] std::int64_t of(std::size_t warp) const { return loads_[warp]; }
+  /// Returns the first of the warps with the smallest load.
+  [[nodiscard]] std::size_t least() const { return order_.begin()->second; }
+  void add(std::size_t warp, std::int64_t load) {
+    auto moved = order_.extract({loads_[warp], warp});
+    moved.value().first = loads_[warp] += load;
+    order_.insert(std::move(moved));
+  }
+
+ private:
+  std::vector<std::int64_t> loads_;                       ///< by warp
+  std::set<std::pair<std::int64_t, std::size_t>> order_;  ///< load and warp
+};
+
+/// Assigns the groups first_group ... first_group + groups - 1 to `blocks` blocks of `warps` warps: each to
+/// the warp with the smallest load so far, or, for warp_scheduling::locality, to such a warp of the blocks
+/// that solve its parents, if a parent is in this launch.
+template <class Index>
+warp_queues<Index> make_queues(const group_facts<Index>& facts, std::int64_t first_group, std::int64_t groups,
+                               std::int64_t blocks, int warps, warp_scheduling how) {
+  warp_loads loads(static_cast<std::size_t>(blocks * warps));
+  std::vector<Index> worker_of(static_cast<std::size_t>(groups));  // by group of the launch: its warp
+  const auto near_parents = [&](std::int64_t group) {
+    std::size_t best = loads.least();
+    bool found = false;
+    for (const Index parent : facts.parents_of[at(group)]) {
+      if (parent < first_group) {
+        continue;  // parent is solved by an earlier launch
+      }
+      const auto first = static_cast<std::size_t>(worker_of[at(parent - first_group)] / warps * warps);
+      for (std::size_t w = first; w < first + static_cast<std::size_t>(warps); ++w) {
+        best = !found || loads.of(w) < loads.of(best) ? w : best;
+        found = true;
+      }
+    }
+    return best;
+  };
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const std::int64_t group = first_group + g;
+    const std::size_t worker = how == warp_scheduling::locality ? near_parents(group) : loads.least();
+    loads.add(worker, facts.loads[at(group)]);
+    worker_of[at(g)] = static_cast<Index>(worker);
+  }
+  warp_queues<Index> made;
+  made.queue = group_entries<Index>(worker_of.data(), worker_of.size(), blocks * warps, made.first);
   return made;
 }
 
