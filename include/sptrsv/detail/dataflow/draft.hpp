@@ -126,8 +126,8 @@ struct path_choice {
   }
 };
 
-/// A prepared system and what is known of its candidates, all in scratch memory. The steps prepare, predict
-/// and decide fill it in this order; plan_builder makes a plan of it.
+/// A prepared system and what is known of its candidates, all in scratch memory. The steps of predictor fill
+/// it in; plan_builder makes a plan of it.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 struct draft {
   using tuning = typename Policy::tuning;
@@ -165,6 +165,10 @@ struct draft {
   [[nodiscard]] path_choice<path_name> choice() const {
     return {of.is_row_per_thread_only() ? path_name::row_per_thread : of.policy.path, of.limits,
             tuning::hybrid_gain, tuning::single_block_gain, tuning::partitioned_gain};
+  }
+  /// Returns the path by what is predicted; see path_choice.
+  [[nodiscard]] std::optional<path_name> choose() const {
+    return needs_no_path() ? path_name::row_per_thread : choice()(times);
   }
   /// Returns the number of entries with the pivots that are stored, before rows were split.
   [[nodiscard]] std::int64_t entries() const { return system.entries + (of.form.unit ? 0 : of.stored.size); }

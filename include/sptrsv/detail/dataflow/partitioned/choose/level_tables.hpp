@@ -130,7 +130,7 @@ using work_behind = std::function<void(std::int64_t* word)>;
 /// The predictions for one system that are wanted.
 struct prediction_job {
   const table_batch& batch;  ///< counted
-  predict_params params;     ///< without tables and arrays, which predict() fills in
+  predict_params params;     ///< without tables and arrays, which simulate() fills in
   bool may_be_hybrid;        ///< whether the time of a hybrid path is wanted
   work_behind behind;        ///< may be empty
   buffer<float> ends{};      ///< see predict_params; so is level_ends
@@ -162,8 +162,8 @@ struct predictions {
 
 /// Returns, for one or two systems, a prediction for each shape of each table. One launch; synchronises once.
 template <class Executor>
-std::vector<predictions> predict(std::vector<prediction_job> jobs, const Executor& on,
-                                 memory_resource& scratch) {
+std::vector<predictions> simulate(std::vector<prediction_job> jobs, const Executor& on,
+                                  memory_resource& scratch) {
   static_assert(sizeof(prediction) >= 2 * sizeof(std::int64_t), "two words take the place of a prediction");
   std::int64_t count = 0;
   for (const prediction_job& job : jobs) {

@@ -210,7 +210,7 @@ class plan_search {
       const auto& of = searches[k]->of_;
       jobs.push_back({tables[k].batch, searches[k]->params(), of.may_be_hybrid, of.behind});
     }
-    const std::vector<predictions> made = predict(std::move(jobs), on, scratch);
+    const std::vector<predictions> made = simulate(std::move(jobs), on, scratch);
     for (std::size_t k = 0; k < searches.size(); ++k) {
       searches[k]->keep_best(tables[k].batch, made[k]);
     }
