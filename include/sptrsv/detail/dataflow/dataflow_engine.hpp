@@ -109,8 +109,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     if (plan_->combines_rhs(b.columns)) {
       auto b_in_order = by_substitution_index(b);
       if (b.data == x.data) {  // x may be b, element for element
-        simt::for_each(on, size_,
-                       dataflow::row_elimination::copy_rhs<Scalar>{b_in_order, scratch.rhs.data()});
+        dataflow::row_per_thread::copy_by_rows(
+            b_in_order, dense_view<Scalar>::column_major(scratch.rhs.data(), size_, 1, size_), on);
         b_in_order = dense_view<const Scalar>::column_major(scratch.rhs.data(), size_, 1, size_);
       }
       plan_->solve_rewritten(elimination_->rhs(), alpha, b_in_order, x_in_order, scratch.of_path, on);

@@ -262,16 +262,4 @@ struct rewritten_rhs_agent {
   }
 };
 
-/// Copies the only column of b.
-template <class Scalar>
-struct copy_rhs {
-  dense_view<const Scalar> b;
-  Scalar* to;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    ctx.store(to + row, ctx.load(b.data + row * b.row_stride));
-  }
-};
-
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination
