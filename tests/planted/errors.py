@@ -837,9 +837,9 @@ ERRORS = (
         "index",
         "level_runs",
         Edit(
-            ELIMINATION + "runs_agents.hpp",
-            "ctx.load_constant(p.slots + r.needs) + (of_rhs ? length : Offset{0})",
-            "ctx.load_constant(p.slots + r.needs)",
+            ELIMINATION + "rewrite_rows.hpp",
+            "ctx.load_constant(slots + r.needs) + (of_rhs ? length : Offset{0})",
+            "ctx.load_constant(slots + r.needs)",
         ),
     ),
     error(
@@ -954,7 +954,7 @@ ERRORS = (
         "both_triangles",
         Edit(
             D + "dataflow/predict.hpp",
-            "choose(of) != path_name::single_block",
+            "of.choose() != path_name::single_block",
             "true",
         ),
     ),
@@ -1130,7 +1130,7 @@ ERRORS = (
         "order",
         "supernodal_merge",
         Edit(
-            SN + "analysis/merge_agent.hpp",
+            SN + "analysis/device_merge.hpp",
             "children",
             "Index{1}",
             within="+ 1 < children",
@@ -1140,7 +1140,7 @@ ERRORS = (
         "descendants of a supernode between it and the root do not learn of a merge",
         "structure",
         "supernodal_merge",
-        Edit(SN + "analysis/merge_agent.hpp", "a = ctx.load_constant(state.of.parent + a)", "a = node"),
+        Edit(SN + "analysis/device_merge.hpp", "a = ctx.load_constant(state.of.parent + a)", "a = node"),
     ),
     error(
         "a supernode is merged although its parent lacks one of its rows",

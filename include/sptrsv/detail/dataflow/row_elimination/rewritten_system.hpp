@@ -12,9 +12,9 @@
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/rewrite_rows.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/row_positions.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/runs.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/runs_agents.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -97,8 +97,7 @@ class rewritten_system {
   /// Computes the values of the rewritten system and of its right-hand sides.
   void update_values(const Scalar* stored, const Executor& on) {
     on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
-    using agent = rewrite_rows_agent<Scalar, Index, Offset>;
-    typename agent::params p{};
+    rewrite_row<Scalar, Index, Offset> p{};
     p.triangle = valued(stored);
     p.in = in_;
     p.max_growth = static_cast<real>(1.001) * max_growth_;  // the choice may have rounded growth differently
@@ -109,7 +108,7 @@ class rewritten_system {
     triangle_kernels::for_each_entry(
         on, row_offsets_.data(), triangle().size, static_cast<std::int64_t>(columns_.size()),
         copy_values<Scalar, Index, Offset>{p.triangle, p.rows, rhs_offsets_.data()});
-    launch_for_levels<agent>(p, on);
+    for_levels(p, on);
   }
   [[nodiscard]] const Scalar* values() const { return values_.data(); }
   /// Returns the first row whose growth is too large by the latest values; -1 if there is none. Synchronises.
@@ -195,11 +194,12 @@ class rewritten_system {
     scan(on, size, place_rows<Offset>{size, counts.data(), pivots, offsets.data()}, memory);
   }
 
-  template <class Agent>
-  void launch_for_levels(typename Agent::params& p, const Executor& on) const {
-    positions_.for_later([&](const listed_rows<Index>& rows) {
-      p.of = rows;
-      on.template launch<Agent>(simt::block_count(rows.count, Agent::block_threads / 32), p);
+  /// Runs choose_row or rewrite_row for the rows of each level.
+  template <class Body>
+  void for_levels(Body& body, const Executor& on) const {
+    positions_.for_later([&](const Index* rows, std::int64_t count) {
+      body.listed = rows;
+      simt::for_each_by_tile<32, 128>(on, count, body);
     });
   }
 
@@ -225,15 +225,15 @@ class rewritten_system {
               const analysis_memory& memory) {
     // Room for less than 4 MiB is not worth a wait for the device, nor a launch for each level of a run.
     constexpr std::int64_t few_entries = (std::int64_t{4} << 20) / std::int64_t{sizeof(Index)};
-    const auto bound = [&](const listed_rows<Index>& rows) {
+    const auto bound = [&](const Index* rows, std::int64_t count) {
       simt::for_each(
-          on, rows.count,
+          on, count,
           bound_lengths<Index, Offset>{rows, triangle().row_offsets.data(), triangle().columns.data(), in_,
                                        limits.fill, static_cast<Offset>(limits.entries),
                                        static_cast<Offset>(limits.longest_row), slots_.data()});
     };
     if (most <= few_entries) {
-      bound({nullptr, triangle().size});
+      bound(nullptr, triangle().size);
     } else {
       positions_.for_later(bound);
     }
@@ -241,8 +241,7 @@ class rewritten_system {
     listed_ = make_buffer<Index>(most <= few_entries ? most : last_of(slots_, on), on, memory.scratch);
     const auto counts = make_buffer<rewritten_counts>(rewritten_counts::parts, on, memory.scratch);
     on.fill_bytes(counts.data(), 0, counts.bytes());
-    using agent = choose_rows_agent<Scalar, Index, Offset>;
-    typename agent::params p{};
+    choose_row<Scalar, Index, Offset> p{};
     p.triangle = valued(stored);
     p.in = in_;
     p.max_growth = max_growth_;
@@ -252,7 +251,7 @@ class rewritten_system {
     p.rhs_lengths = rhs_offsets_.data();
     p.inverse_sums = inverse_sums_.data();
     p.counts = counts.data();
-    launch_for_levels<agent>(p, on);
+    for_levels(p, on);
     rewritten_counts parts[rewritten_counts::parts];
     on.download(parts, counts.data(), sizeof(parts));
     for (const rewritten_counts& part : parts) {

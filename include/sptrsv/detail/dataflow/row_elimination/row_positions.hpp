@@ -38,26 +38,19 @@ struct start_rows {
   }
 };
 
-/// The rows that a launch works on.
-template <class Index>
-struct listed_rows {
-  const Index* rows;  ///< null: all rows, in their order
-  std::int64_t count;
-};
-
 /// The rows by their levels in the runs.
 template <class Index>
 struct row_positions {
   buffer<Index> order;         ///< the rows
   std::vector<Index> offsets;  ///< where those of each level begin in the order
 
-  /// Calls visit(rows) for the rows of each level but the first, level by level.
+  /// Calls visit(rows, count) for the rows of each level but the first, level by level.
   template <class Visit>
   void for_later(const Visit& visit) const {
     for (std::size_t i = 1; i + 1 < offsets.size(); ++i) {
       const std::int64_t count = std::int64_t{offsets[i + 1]} - offsets[i];
       if (count > 0) {
-        visit(listed_rows<Index>{order.data() + offsets[i], count});
+        visit(order.data() + offsets[i], count);
       }
     }
   }

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels that rewrite rows: one warp for each row (see runs.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/dataflow/row_elimination/row_positions.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/runs.hpp"
+#include "sptrsv/detail/simt/context.hpp"
+
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
+
+/// Bounds the length of a rewritten row, its entries and those of its right-hand side together: 0 if it
+/// cannot be rewritten. Runs once per row: level by level of the runs, or for all rows, which then get the
+/// largest bounds.
+template <class Index, class Offset>
+struct bound_lengths {
+  const Index* listed;  ///< rows; null: all rows, in their order
+  const Offset* row_offsets;
+  const Index* columns;
+  runs<Index> in;
+  double fill;
+  Offset least;
+  Offset longest_row;
+  Offset* bounds;  ///< by row; 0 for rows that are not rewritten
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    const std::int64_t row = listed == nullptr ? i : static_cast<std::int64_t>(ctx.load_constant(listed + i));
+    const Offset begin = ctx.load_constant(row_offsets + row);
+    const Offset end = ctx.load_constant(row_offsets + row + 1);
+    const Index first_level = in.first_level(ctx, row);
+    const Offset length = end - begin;
+    const auto filled = static_cast<Offset>(fill * static_cast<double>(length));
+    const Offset most = length > longest_row ? Offset{0} : filled < least ? least : filled;
+    Offset bound = listed == nullptr ? most : length;
+    for (Offset e = begin; e < end && bound < most; ++e) {
+      const Index column = ctx.load_constant(columns + e);
+      if (ctx.load_constant(in.levels + column) >= first_level) {
+        const Offset merged = ctx.load(bounds + column);
+        bound += merged > 0
+                     ? merged
+                     : ctx.load_constant(row_offsets + column + 1) - ctx.load_constant(row_offsets + column);
+      }
+    }
+    ctx.store(bounds + row, bound < most ? bound : most);
+  }
+};
+
+/// Counts of rewritten rows. Warps add to several, since additions to one address wait for each other.
+struct rewritten_counts {
+  static constexpr int parts = 32;
+
+  std::int64_t rows;
+  std::int64_t entries;      ///< more than before they were rewritten
+  std::int64_t rhs_entries;  ///< of their right-hand sides
+  std::int64_t unused;
+};
+
+/// Chooses the rows that are rewritten, and lists their columns. Runs once per listed row, by a warp.
+template <class Scalar, class Index, class Offset>
+struct choose_row {
+  const Index* listed;  ///< rows
+  valued_triangle<Scalar, Index, Offset> triangle;
+  runs<Index> in;
+  real_t<Scalar> max_growth;
+  const Offset* slots;  ///< rows + 1: where the columns of a rewritten row and then of its rhs are listed
+  Index* columns;
+  Offset* lengths;               ///< by row: entries
+  Offset* rhs_lengths;           ///< by row: entries of the right-hand side; 0 if it is not rewritten
+  real_t<Scalar>* inverse_sums;  ///< by row
+  rewritten_counts* counts;      ///< rewritten_counts::parts of them, which start at 0
+
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Warp& warp, std::int64_t task) const {
+    const std::int64_t row = static_cast<std::int64_t>(ctx.load_constant(listed + task));
+    const Offset slot = ctx.load_constant(slots + row);
+    const Offset max_count = ctx.load_constant(slots + row + 1) - slot;
+    if (max_count == 0) {
+      return;  // it is too long
+    }
+    const auto r = open_row(ctx, warp, triangle, in, row);
+    if (r.eliminated == 0 || r.eliminated > most_eliminated) {
+      return;
+    }
+    const auto e = eliminate(ctx, warp, triangle, row, r, inverse_sums);
+    bool is_rewritten = e.is_finite && e.growth() <= max_growth;
+    Offset length = 0;
+    Offset rhs_length = 0;
+    if (is_rewritten) {
+      length = list_columns(ctx, warp, r, false, slot, max_count);
+      rhs_length = length > max_count ? Offset{0}
+                                      : list_columns(ctx, warp, r, true, slot + length, max_count - length);
+      is_rewritten = length + rhs_length <= max_count;
+    }
+    if (is_rewritten && warp.rank() == 0) {
+      ctx.store(lengths + row, length);
+      ctx.store(rhs_lengths + row, rhs_length);
+      ctx.store(inverse_sums + row, e.inverse_sum);
+      rewritten_counts* const part = counts + task % rewritten_counts::parts;
+      ctx.atomic_add(&part->rows, std::int64_t{1});
+      ctx.atomic_add(&part->entries,
+                     static_cast<std::int64_t>(length) - static_cast<std::int64_t>(r.end - r.begin));
+      ctx.atomic_add(&part->rhs_entries, static_cast<std::int64_t>(rhs_length));
+    }
+  }
+
+ private:
+  /// Lists the columns of the rewritten row, or those of its right-hand side, and returns their number. If
+  /// there are more than `max_count`, it stops.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE Offset list_columns(Context& ctx, const Warp& warp, const run_row<Index, Offset>& r,
+                                    bool of_rhs, Offset slot, Offset max_count) const {
+    part_of_list<Index, Offset> list{
+        {triangle.columns, r.begin, r.begin}, warp.rank() == 0, of_rhs, r.first_level, in};
+    if (warp.rank() == 0) {
+      list.whole.end = r.end;
+    } else if (r.has_entry) {
+      const Offset rhs_length = ctx.load(rhs_lengths + r.needs);
+      if (rhs_length > 0) {
+        const Offset length = ctx.load(lengths + r.needs);
+        list.whole.columns = columns;
+        list.whole.next = ctx.load_constant(slots + r.needs) + (of_rhs ? length : Offset{0});
+        list.whole.end = list.whole.next + (of_rhs ? rhs_length : length);
+      } else if (!of_rhs) {
+        list.whole.next = ctx.load_constant(triangle.row_offsets + r.needs);
+        list.whole.end = ctx.load_constant(triangle.row_offsets + r.needs + 1);
+      }
+    }
+    return merge(ctx, warp, list, columns, slot, max_count);
+  }
+};
+
+/// A matrix by rows whose values are computed.
+template <class Scalar, class Index, class Offset>
+struct computed_rows {
+  const Offset* row_offsets;
+  const Index* columns;
+  Scalar* values;
+};
+
+/// Writes the values of the rows that are not rewritten, and all pivots. Runs once per entry of the rewritten
+/// system, see triangle_kernels::for_each_entry().
+template <class Scalar, class Index, class Offset>
+struct copy_values {
+  valued_triangle<Scalar, Index, Offset> triangle;
+  computed_rows<Scalar, Index, Offset> rows;  ///< the rewritten system, with its pivots unless they are unit
+  const Offset* rhs_offsets;                  ///< of the entries of the right-hand sides
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
+    if (triangle.diagonal_sources != nullptr &&
+        e + 1 == static_cast<std::int64_t>(ctx.load_constant(rows.row_offsets + row + 1))) {
+      ctx.store(rows.values + e, triangle.pivot(ctx, row));
+    } else if (ctx.load_constant(rhs_offsets + row) == ctx.load_constant(rhs_offsets + row + 1)) {
+      const Offset number = static_cast<Offset>(e) - ctx.load_constant(rows.row_offsets + row);
+      ctx.store(rows.values + e,
+                triangle.entry(ctx, row, ctx.load_constant(triangle.row_offsets + row) + number));
+    }
+  }
+};
+
+/// Computes the values of rewritten rows and of their right-hand sides. Runs once per listed row, by a warp.
+template <class Scalar, class Index, class Offset>
+struct rewrite_row {
+  const Index* listed;  ///< rows
+  valued_triangle<Scalar, Index, Offset> triangle;
+  runs<Index> in;
+  real_t<Scalar> max_growth;
+  computed_rows<Scalar, Index, Offset> rows;  ///< the rewritten system, with pivots unless they are unit
+  computed_rows<Scalar, Index, Offset> rhs;   ///< w_ij of the right-hand sides
+  real_t<Scalar>* inverse_sums;               ///< by row
+  std::int64_t* first_grown;  ///< the first rewritten row whose growth is too large; starts beyond all rows
+
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Warp& warp, std::int64_t task) const {
+    const std::int64_t row = static_cast<std::int64_t>(ctx.load_constant(listed + task));
+    if (ctx.load_constant(rhs.row_offsets + row) == ctx.load_constant(rhs.row_offsets + row + 1)) {
+      return;
+    }
+    const auto r = open_row(ctx, warp, triangle, in, row);
+    const auto e = eliminate(ctx, warp, triangle, row, r, inverse_sums);
+    const Offset pivots = triangle.diagonal_sources == nullptr ? 0 : 1;
+    const bool rows_are_finite = combine(ctx, warp, rows, pivots, row, r, false, e.factor);
+    const bool rhs_are_finite = combine(ctx, warp, rhs, Offset{0}, row, r, true, e.factor);
+    if (warp.rank() == 0) {
+      ctx.store(inverse_sums + row, e.inverse_sum);
+      if (!(rows_are_finite && rhs_are_finite && e.is_finite && e.growth() <= max_growth)) {
+        ctx.atomic_min(first_grown, row);
+      }
+    }
+  }
+
+ private:
+  /// Computes the values of the rewritten row in `of`, which is `rows` or `rhs`; returns whether they are
+  /// finite. `pivots`: pivots of a row of `of`.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE bool combine(Context& ctx, const Warp& warp, const computed_rows<Scalar, Index, Offset>& of,
+                             Offset pivots, std::int64_t row, const run_row<Index, Offset>& r, bool of_rhs,
+                             Scalar factor) const {
+    eliminated_row<Scalar, Offset> eliminated{0, 0, factor};
+    if (r.has_entry) {
+      eliminated.begin = ctx.load_constant(of.row_offsets + r.needs);
+      eliminated.end = ctx.load_constant(of.row_offsets + r.needs + 1) - pivots;
+    }
+    // The row's entries of the same run go to its right-hand side. The rewritten row may have such a column
+    // nevertheless: from a row that is kept.
+    return combine_rows(
+        ctx, warp, of.columns, of.values, ctx.load_constant(of.row_offsets + row),
+        ctx.load_constant(of.row_offsets + row + 1) - pivots, eliminated, r.eliminated, [&](Index column) {
+          const Offset e = in.eliminates(ctx, r.first_level, column) == of_rhs
+                               ? find_column(ctx, triangle.columns, r.begin, r.end, column)
+                               : r.end;
+          if (e == r.end) {
+            return Scalar{};
+          }
+          const Scalar entry = triangle.entry(ctx, row, e);
+          return of_rhs ? divide(entry, triangle.pivot(ctx, static_cast<std::int64_t>(column))) : entry;
+        });
+  }
+};
+
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination
