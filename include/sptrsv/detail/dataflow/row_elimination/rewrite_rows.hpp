@@ -1,14 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that rewrite rows: one warp for each row (see runs.hpp).
+// Rewriting of rows by one warp for each (see runs.hpp), and the order in which they are rewritten: by their
+// levels in the runs, those of all runs together.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
-#include "sptrsv/detail/dataflow/row_elimination/row_positions.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/runs.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
+
+/// Writes, for each row, its level in its run, counted from 1, as a key to sort by, and the state of a row
+/// that is not rewritten. Writes the numbers 0, 1, 2, ..., too.
+template <class Index, class Offset, class Real>
+struct start_rows {
+  const Offset* row_offsets;
+  runs<Index> in;
+  Index* positions;
+  Index* numbers;
+  Offset* slots;  ///< of the rewritten row: none yet
+  Offset* lengths;
+  Offset* rhs_lengths;
+  Real* inverse_sums;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    ctx.store(positions + row, in.position(ctx, row));
+    ctx.store(numbers + row, static_cast<Index>(row));
+    ctx.store(slots + row, Offset{0});
+    ctx.store(rhs_lengths + row, Offset{0});
+    ctx.store(lengths + row, ctx.load_constant(row_offsets + row + 1) - ctx.load_constant(row_offsets + row));
+    ctx.store(inverse_sums + row, Real{1});
+  }
+};
+
+/// The rows by their levels in the runs.
+template <class Index>
+struct row_positions {
+  buffer<Index> order;         ///< the rows
+  std::vector<Index> offsets;  ///< where those of each level begin in the order
+
+  /// Calls visit(rows, count) for the rows of each level but the first, level by level.
+  template <class Visit>
+  void for_later(const Visit& visit) const {
+    for (std::size_t i = 1; i + 1 < offsets.size(); ++i) {
+      const std::int64_t count = std::int64_t{offsets[i + 1]} - offsets[i];
+      if (count > 0) {
+        visit(order.data() + offsets[i], count);
+      }
+    }
+  }
+};
+
+/// Sorts the rows by their levels in the runs, as start_rows wrote them. Runs have `positions.count` levels
+/// or fewer. Synchronises.
+template <class Index, class Executor>
+row_positions<Index> sort_by_position(const row_levels<Index>& positions, const Executor& on,
+                                      const analysis_memory& memory) {
+  device_levels<Index> sorted;
+  sorted.count = positions.count;
+  sorted.level_offsets = make_buffer<Index>(positions.count + 1, on, memory.scratch);
+  sorted.rows = make_buffer<Index>(count_of(positions.of_row), on, memory.kept);
+  on.fill_bytes(sorted.level_offsets.data(), 0xff, sorted.level_offsets.bytes());
+  finish_levels(sorted, sort_by_level(positions, positions.count, sorted.rows, on, memory), level_from_one{},
+                on);
+  row_positions<Index> made{std::move(sorted.rows), download_array(sorted.level_offsets, on)};
+  for (std::size_t i = made.offsets.size() - 1; i-- > 0;) {
+    if (made.offsets[i] < 0) {  // no run has so many levels
+      made.offsets[i] = made.offsets[i + 1];
+    }
+  }
+  return made;
+}
 
 /// Bounds the length of a rewritten row, its entries and those of its right-hand side together: 0 if it
 /// cannot be rewritten. Runs once per row: level by level of the runs, or for all rows, which then get the
@@ -111,20 +179,20 @@ struct choose_row {
   template <class Context, class Warp>
   SPTRSV_DEVICE Offset list_columns(Context& ctx, const Warp& warp, const run_row<Index, Offset>& r,
                                     bool of_rhs, Offset slot, Offset max_count) const {
-    part_of_list<Index, Offset> list{
-        {triangle.columns, r.begin, r.begin}, warp.rank() == 0, of_rhs, r.first_level, in};
+    part_of_list<Index, Offset> list{triangle.columns, r.begin,       r.begin, warp.rank() == 0,
+                                     of_rhs,           r.first_level, in};
     if (warp.rank() == 0) {
-      list.whole.end = r.end;
+      list.end = r.end;
     } else if (r.has_entry) {
       const Offset rhs_length = ctx.load(rhs_lengths + r.needs);
       if (rhs_length > 0) {
         const Offset length = ctx.load(lengths + r.needs);
-        list.whole.columns = columns;
-        list.whole.next = ctx.load_constant(slots + r.needs) + (of_rhs ? length : Offset{0});
-        list.whole.end = list.whole.next + (of_rhs ? rhs_length : length);
+        list.columns = columns;
+        list.next = ctx.load_constant(slots + r.needs) + (of_rhs ? length : Offset{0});
+        list.end = list.next + (of_rhs ? rhs_length : length);
       } else if (!of_rhs) {
-        list.whole.next = ctx.load_constant(triangle.row_offsets + r.needs);
-        list.whole.end = ctx.load_constant(triangle.row_offsets + r.needs + 1);
+        list.next = ctx.load_constant(triangle.row_offsets + r.needs);
+        list.end = ctx.load_constant(triangle.row_offsets + r.needs + 1);
       }
     }
     return merge(ctx, warp, list, columns, slot, max_count);

@@ -8,12 +8,10 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <type_traits>
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/rewrite_rows.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/row_positions.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/runs.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
@@ -178,8 +176,7 @@ class rewritten_system {
   }
   [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {
     const device_triangle<Index, Offset>& t = triangle();
-    return {t.size,
-            t.row_offsets.data(),
+    return {t.row_offsets.data(),
             t.columns.data(),
             t.sources.size() == 0 ? nullptr : t.sources.data(),
             t.diagonal_sources.data(),
@@ -206,18 +203,19 @@ class rewritten_system {
   /// Cuts the levels into runs.
   void cut_levels(const Executor& on, const analysis_memory& memory) {
     const std::int64_t size = triangle().size;
-    using key = std::make_unsigned_t<Index>;
-    const auto positions = make_buffer<key>(size, on, memory.scratch);
-    const auto numbers = make_buffer<Index>(size, on, memory.scratch);
+    row_levels<Index> positions;
+    positions.count = run_levels();
+    positions.of_row = make_buffer<Index>(size, on, memory.scratch);
+    positions.numbers = make_buffer<Index>(size, on, memory.scratch);
     slots_ = make_buffer<Offset>(size + 1, on, memory.scratch);
     lengths_ = make_buffer<Offset>(size, on, memory.scratch);
     rhs_offsets_ = make_buffer<Offset>(size + 1, on, memory.kept);
     inverse_sums_ = make_buffer<real>(size, on, memory.kept);
     simt::for_each(on, size,
-                   start_rows<Index, Offset, real>{triangle().row_offsets.data(), in_, positions.data(),
-                                                   numbers.data(), slots_.data(), lengths_.data(),
-                                                   rhs_offsets_.data(), inverse_sums_.data()});
-    positions_ = sort_by_position(positions, numbers, run_levels(), on, memory);
+                   start_rows<Index, Offset, real>{
+                       triangle().row_offsets.data(), in_, positions.of_row.data(), positions.numbers.data(),
+                       slots_.data(), lengths_.data(), rhs_offsets_.data(), inverse_sums_.data()});
+    positions_ = sort_by_position(positions, on, memory);
   }
 
   /// Chooses the rows that are rewritten, and lists their columns, which are at most `most`.

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
@@ -17,7 +16,6 @@ namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 /// The strictly lower triangle by rows, in the order of substitution, with the values of the stored matrix.
 template <class Scalar, class Index, class Offset>
 struct valued_triangle {
-  std::int64_t size;
   const Offset* row_offsets;
   const Index* columns;
   const Offset* sources;           ///< null if rows are stored runs, and the diagonal is not unit
@@ -75,25 +73,9 @@ SPTRSV_DEVICE row_elimination<Scalar> eliminate(Context& ctx, const Warp& warp,
   return made;
 }
 
-/// A sorted list of columns.
-template <class Index, class Offset>
-struct sorted_list {
-  static constexpr Index none = std::numeric_limits<Index>::max();
-
-  const Index* columns;
-  Offset next;
-  Offset end;
-
-  /// Returns the next column and goes on to the one behind it; `none` at the end.
-  template <class Context>
-  SPTRSV_DEVICE Index take(Context& ctx) {
-    return next < end ? ctx.load(columns + next++) : none;
-  }
-};
-
 /// Merges the lanes' lists: stores each different column from to[slot] on, ascending, and returns their
-/// number. If there are more than `max_count`, it stops. Each lane loads one column ahead. `List`:
-/// sorted_list, or a type with the same members.
+/// number. If there are more than `max_count`, it stops. Each lane loads one column ahead. `List`: see
+/// part_of_list.
 template <class Context, class Warp, class List, class Index, class Offset>
 SPTRSV_DEVICE Offset merge(Context& ctx, const Warp& warp, List list, Index* to, Offset slot,
                            Offset max_count) {

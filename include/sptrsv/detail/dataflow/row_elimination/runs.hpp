@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_rows.hpp"
 #include "sptrsv/detail/simt/context.hpp"
@@ -142,26 +143,30 @@ SPTRSV_DEVICE run_row<Index, Offset> open_row(Context& ctx, const Warp& warp,
   return made;
 }
 
-/// A list for merge(): a whole list, or one of the two parts of a row's own entries. One part has the entries
-/// that the row eliminates, the other part has the rest.
+/// A sorted list of columns for merge(): a whole list, or one of the two parts of a row's own entries. One
+/// part has the entries that the row eliminates, the other part has the rest.
 template <class Index, class Offset>
 struct part_of_list {
-  static constexpr Index none = sorted_list<Index, Offset>::none;
+  static constexpr Index none = std::numeric_limits<Index>::max();
 
-  sorted_list<Index, Offset> whole;
-  bool is_own;      ///< whether `whole` has the row's own entries, and merge() gets a part of them
+  const Index* columns;
+  Offset next;
+  Offset end;
+  bool is_own;      ///< whether these are the row's own entries, and merge() gets a part of them
   bool eliminated;  ///< whether this part has the entries that the row eliminates
   Index first_level;
   runs<Index> of;
 
+  /// Returns the next column and goes on to the one behind it; `none` at the end.
   template <class Context>
   SPTRSV_DEVICE Index take(Context& ctx) {
-    for (;;) {
-      const Index column = whole.take(ctx);
-      if (column == none || !is_own || of.eliminates(ctx, first_level, column) == eliminated) {
+    while (next < end) {
+      const Index column = ctx.load(columns + next++);
+      if (!is_own || of.eliminates(ctx, first_level, column) == eliminated) {
         return column;
       }
     }
+    return none;
   }
 };
 
