@@ -46,7 +46,7 @@ class analysis : public on_target<Types> {
       const detail::triangle_kernels::whole_rows wanted{12, 40, 5};
       const auto built =
           detail::build_with_levels<1>(detail::pattern_of(detail::view_of(there)), std::array{form}, {8, 12},
-                                       wanted, true, on, this->where.resource());
+                                       wanted, true, on, this->where.resource(), [](const auto&...) {});
       const auto& both = built[0];
       EXPECT_EQ(this->where.download(both.triangle.row_offsets), expected.row_offsets) << p.name;
       EXPECT_EQ(this->where.download(both.triangle.columns), expected.columns) << p.name;
