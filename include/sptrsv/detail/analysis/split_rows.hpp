@@ -25,15 +25,10 @@ struct split_triangle {
   buffer<Index> substitution_indices;
 };
 
-namespace split_kernels {
-
-using triangle_kernels::row_length;
-using triangle_kernels::split_limits;
-
 /// Maps the rows before the split to the rows after it.
 template <class Index, class Offset>
-struct cut {
-  split_limits limits;
+struct row_split {
+  triangle_kernels::split_limits limits;
   const Offset* old_offsets;  ///< by old row
   const Index* parts_before;  ///< by old row: number of partial rows of the rows before it
   const Offset* new_offsets;  ///< by new row
@@ -42,7 +37,7 @@ struct cut {
   template <class Context>
   SPTRSV_DEVICE std::int64_t new_row(Context& ctx, std::int64_t row) const {
     return row + static_cast<std::int64_t>(ctx.load_constant(parts_before + row)) +
-           limits.partial_rows_of(row_length(ctx, old_offsets, row));
+           limits.partial_rows_of(triangle_kernels::row_length(ctx, old_offsets, row));
   }
 };
 
@@ -50,13 +45,13 @@ struct cut {
 template <class Index, class Offset>
 struct count_partial_rows {
   std::int64_t size;
-  split_limits limits;
+  triangle_kernels::split_limits limits;
   const Offset* offsets;
   Index* parts;  ///< output: number of the partial rows of all rows
 
   template <class Context>
   SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t row) const {
-    return {limits.partial_rows_of(row_length(ctx, offsets, row))};
+    return {limits.partial_rows_of(triangle_kernels::row_length(ctx, offsets, row))};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const simt::counted& own,
@@ -74,11 +69,11 @@ struct count_partial_rows {
 template <class Index, class Offset>
 struct make_rows {
   std::int64_t size;
-  split_limits limits;
+  triangle_kernels::split_limits limits;
   const Offset* old_offsets;              ///< by old row
   const Index* old_substitution_indices;  ///< by old row; null: a row is its substitution index
   const Offset* old_pivots;               ///< by old row; null: the diagonal is unit
-  Index* parts_before;                    ///< output by old row, see cut
+  Index* parts_before;                    ///< output by old row, see row_split
   Offset* offsets;                        ///< output by new row, with the end of the last one
   Index* substitution_indices;            ///< output by new row
   Offset* pivots;                         ///< output by new row
@@ -129,8 +124,8 @@ struct make_rows {
 
 /// Moves the entries: partial rows take the first ones of their row. See for_each_entry().
 template <class Index, class Offset>
-struct move_entries {
-  cut<Index, Offset> c;
+struct hand_over_entries {
+  row_split<Index, Offset> c;
   const Index* old_columns;
   const Offset* old_sources;
   Index* columns;
@@ -139,7 +134,8 @@ struct move_entries {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
     const std::int64_t k = e - static_cast<std::int64_t>(ctx.load_constant(c.old_offsets + row));
-    const std::int64_t parts = c.limits.partial_rows_of(row_length(ctx, c.old_offsets, row));
+    const std::int64_t parts =
+        c.limits.partial_rows_of(triangle_kernels::row_length(ctx, c.old_offsets, row));
     const std::int64_t own = c.new_row(ctx, row);
     const bool handed_over = k < parts * c.limits.part;
     const std::int64_t to = handed_over ? own - parts + k / c.limits.part : own;
@@ -150,8 +146,6 @@ struct move_entries {
     ctx.store(sources + slot, ctx.load_constant(old_sources + e));
   }
 };
-
-}  // namespace split_kernels
 
 /// Splits rows once. `substitution_indices`: of the rows of `t`; empty at the first split. Synchronises.
 template <class Index, class Offset, class Executor>
@@ -169,8 +163,7 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   auto added = static_cast<Index>(t.partial_rows);
   if (!(t.counted == limits)) {
     const auto parts = make_buffer<Index>(1, on, memory.scratch);
-    scan(on, t.size,
-         split_kernels::count_partial_rows<Index, Offset>{t.size, limits, t.row_offsets.data(), parts.data()},
+    scan(on, t.size, count_partial_rows<Index, Offset>{t.size, limits, t.row_offsets.data(), parts.data()},
          memory);
     added = download_value(parts.data(), on);
   }
@@ -188,14 +181,14 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   n.diagonal_sources = make_buffer<Offset>(t.diagonal_sources.size() == 0 ? 0 : n.size, on, memory.kept);
   made.substitution_indices = make_buffer<Index>(n.size, on, memory.kept);
   scan(on, t.size,
-       split_kernels::make_rows<Index, Offset>{
-           t.size, limits, t.row_offsets.data(), substitution_indices.data(), t.diagonal_sources.data(),
-           parts_before.data(), n.row_offsets.data(), made.substitution_indices.data(),
-           n.diagonal_sources.data(), n.columns.data(), n.sources.data()},
+       make_rows<Index, Offset>{t.size, limits, t.row_offsets.data(), substitution_indices.data(),
+                                t.diagonal_sources.data(), parts_before.data(), n.row_offsets.data(),
+                                made.substitution_indices.data(), n.diagonal_sources.data(), n.columns.data(),
+                                n.sources.data()},
        memory);
   triangle_kernels::for_each_entry(
       on, t.row_offsets.data(), t.size, t.entries(),
-      split_kernels::move_entries<Index, Offset>{
+      hand_over_entries<Index, Offset>{
           {limits, t.row_offsets.data(), parts_before.data(), n.row_offsets.data()},
           t.columns.data(),
           t.sources.data(),

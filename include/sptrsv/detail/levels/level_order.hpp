@@ -89,17 +89,17 @@ struct move_entries {
 /// A selection of rows of a triangle in a given order, and the columns that all its rows become.
 template <class Index>
 struct row_selection {
-  std::int64_t size;            ///< number of selected rows
-  const Index* rows;            ///< by new row: the old row
-  Index* solve_index_of_row;    ///< by row of the triangle, for all its rows
+  std::int64_t size;          ///< number of selected rows
+  const Index* rows;          ///< by new row: the old row
+  Index* solve_index_of_row;  ///< by row of the triangle, for all its rows
+  std::int64_t entries;       ///< of the selected rows; -1: it is not known
+  /// Whether the triangle is cut: solve_index_of_row is given, and the selected entries get no sources.
+  /// Otherwise select_rows writes solve_index_of_row, the inverse of `rows`.
+  bool is_cut = false;
   Index first_solve_index = 0;  ///< solve index that becomes column 0
-  /// True: solve_index_of_row is given; false: select_rows writes the inverse of `rows`.
-  bool is_known = false;
-  bool has_sources = true;    ///< false: the selected entries get no sources
-  std::int64_t entries = -1;  ///< of the selected rows, if there are fewer than all; -1: it is not known
 };
 
-/// Returns the selected rows. Synchronises if they are fewer than all rows and their entries are not known.
+/// Returns the selected rows. Synchronises if their entries are not known.
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>& t,
                                            const row_selection<Index>& s, const Executor& on,
@@ -118,15 +118,11 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   scan(on, s.size,
        place_rows<Index, Offset>{s.size, t.row_offsets.data(), t.diagonal_sources.data(), s.rows,
                                  moved.row_offsets.data(), moved.diagonal_sources.data(),
-                                 s.is_known ? nullptr : s.solve_index_of_row},
+                                 s.is_cut ? nullptr : s.solve_index_of_row},
        memory);
-  auto entries = static_cast<Offset>(s.size < t.size ? s.entries : t.entries());
-  if (entries < 0) {
-    entries = last_of(moved.row_offsets, on);
-  }
-  const auto count = at(entries);
+  const auto count = at(s.entries < 0 ? std::int64_t{last_of(moved.row_offsets, on)} : s.entries);
   moved.columns = buffer<Index>(count, memory.kept, stream);
-  const bool moves_sources = s.has_sources && t.sources.size() > 0;
+  const bool moves_sources = !s.is_cut && t.sources.size() > 0;
   moved.sources = buffer<Offset>(moves_sources ? count : 0, memory.kept, stream);
   const old_entry<Index, Offset> old{t.row_offsets.data(), s.rows, moved.row_offsets.data()};
   triangle_kernels::for_each_entry(
@@ -143,8 +139,9 @@ device_triangle<Index, Offset> in_level_order(const device_triangle<Index, Offse
                                               const device_levels<Index>& levels, const Executor& on,
                                               const analysis_memory& memory) {
   const auto solve_index_of_row = make_buffer<Index>(t.size, on, memory.scratch);
-  return select_rows(t, row_selection<Index>{t.size, levels.rows.data(), solve_index_of_row.data()}, on,
-                     memory);
+  return select_rows(t,
+                     row_selection<Index>{t.size, levels.rows.data(), solve_index_of_row.data(), t.entries()},
+                     on, memory);
 }
 
 /// Computes the sort key of each row: (level * sections + section) << bits | key of the row's length. The
