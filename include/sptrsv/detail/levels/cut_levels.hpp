@@ -74,13 +74,11 @@ struct number_rows {
 /// Writes the sources of the entries of a half. Runs once per entry, see for_each_entry().
 template <class Index, class Offset>
 struct move_sources {
-  old_entry<Index, Offset> entry_of_whole;
-  const Offset* sources;    ///< by entry of the whole
-  Offset* sources_of_half;  ///< by entry of the half
+  moved_entries<Index, Offset> of;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
-    ctx.store(sources_of_half + e, ctx.load_constant(sources + entry_of_whole(ctx, r, e)));
+    ctx.store(of.moved.sources + e, ctx.load_constant(of.old.sources + of.old_entry(ctx, r, e)));
   }
 };
 
@@ -139,11 +137,8 @@ void take_sources(half_triangle<Index, Offset>& half, const device_triangle<Inde
                   const Executor& on, memory_resource& memory) {
   device_triangle<Index, Offset>& t = half.split.triangle;
   t.sources = make_buffer<Offset>(t.entries(), on, memory);
-  triangle_kernels::for_each_entry(
-      on, t.row_offsets.data(), t.size, t.entries(),
-      move_sources<Index, Offset>{{whole.row_offsets.data(), half.rows.data(), t.row_offsets.data()},
-                                  whole.sources.data(),
-                                  t.sources.data()});
+  triangle_kernels::for_each_entry(on, t.row_offsets.data(), t.size, t.entries(),
+                                   move_sources<Index, Offset>{{whole.view(), t.view(), half.rows.data()}});
   half.rows = {};
 }
 

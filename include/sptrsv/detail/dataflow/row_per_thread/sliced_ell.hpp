@@ -113,16 +113,13 @@ struct place_slices {
 /// solve index.
 template <class Index, class Offset>
 struct pack_row {
-  std::int64_t size;
+  triangle_view<Index, Offset> triangle;
   packing_order<Index> order;
-  const Offset* row_offsets;
-  const Index* columns;
-  const Offset* sources;
+  bool reversed;  ///< see triangle_form
   const Offset* offsets;
-  Index* packed_columns;
-  Offset* packed_sources;  ///< null: shifts are written instead
+  Index* columns;
+  Offset* sources;  ///< null: shifts are written instead
   entry_shift* shifts;
-  stored_run_reader<Offset> run_of;
   Offset* diagonals;  ///< null: rows are not runs
 
   template <class Context, class Warp>
@@ -131,21 +128,22 @@ struct pack_row {
     const auto width = static_cast<Offset>(
         (ctx.load_constant(offsets + solve_index / slice_rows + 1) - first_slot) / slice_rows);
     const auto own_slots = static_cast<Offset>(first_slot + solve_index % slice_rows);
-    if (solve_index >= size) {
+    if (solve_index >= triangle.size) {
       leave_empty(ctx, own_slots, width, warp.rank());
       return;
     }
     const std::int64_t row = order.row(ctx, solve_index);
-    const Offset begin = ctx.load_constant(row_offsets + row);
-    const Offset end = ctx.load_constant(row_offsets + row + 1);
+    const Offset begin = ctx.load_constant(triangle.row_offsets + row);
+    const Offset end = ctx.load_constant(triangle.row_offsets + row + 1);
     if (diagonals != nullptr && warp.rank() == 0) {
-      ctx.store(diagonals + solve_index, run_of(ctx, row).diagonal);
+      ctx.store(diagonals + solve_index, run_of_row(ctx, triangle, row, reversed).diagonal);
     }
     leave_empty(ctx, own_slots, static_cast<Offset>(width - (end - begin)), warp.rank());
     for (Offset first = begin; first < end; first += 32) {
       const Offset e = first + static_cast<Offset>(warp.rank());
       const bool present = e < end;
-      const Index column = present ? order.solve_index(ctx, ctx.load_constant(columns + e)) : Index{-1};
+      const Index column =
+          present ? order.solve_index(ctx, ctx.load_constant(triangle.columns + e)) : Index{-1};
       int rank = warp.rank();
       if (end - begin <= 32) {
         rank = 0;
@@ -156,10 +154,10 @@ struct pack_row {
       if (present) {
         const auto slot =
             static_cast<Offset>(own_slots + (width - (end - first) + static_cast<Offset>(rank)) * slice_rows);
-        const Offset source = ctx.load_constant(sources + e);
-        ctx.store(packed_columns + slot, column);
-        if (packed_sources != nullptr) {
-          ctx.store(packed_sources + slot, source);
+        const Offset source = ctx.load_constant(triangle.sources + e);
+        ctx.store(columns + slot, column);
+        if (sources != nullptr) {
+          ctx.store(sources + slot, source);
         } else {
           ctx.store(shifts + slot, source < 0 ? minus_one : static_cast<entry_shift>(warp.rank() - rank));
         }
@@ -173,9 +171,9 @@ struct pack_row {
   SPTRSV_DEVICE void leave_empty(Context& ctx, Offset slots, Offset count, int lane) const {
     for (auto k = static_cast<Offset>(lane); k < count; k = static_cast<Offset>(k + 32)) {
       const auto slot = static_cast<Offset>(slots + k * slice_rows);
-      ctx.store(packed_columns + slot, Index{-1});
-      if (packed_sources != nullptr) {
-        ctx.store(packed_sources + slot, Offset{-1});
+      ctx.store(columns + slot, Index{-1});
+      if (sources != nullptr) {
+        ctx.store(sources + slot, Offset{-1});
       } else {
         ctx.store(shifts + slot, no_entry);
       }
@@ -235,13 +233,10 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
   } else {
     g.sources = make_buffer<Offset>(slots, on, memory.kept);
   }
-  const stored_run_reader<Offset> run_of{t.row_offsets.data(), t.sources.data(), t.diagonal_sources.data(),
-                                         reversed};
   simt::for_each_by_tile<32>(
       on, g.count * slice_rows,
-      pack_row<Index, Offset>{t.size, order, t.row_offsets.data(), t.columns.data(), t.sources.data(),
-                              g.offsets.data(), g.columns.data(), g.sources.data(), g.shifts.data(), run_of,
-                              g.diagonals.data()});
+      pack_row<Index, Offset>{t.view(), order, reversed, g.offsets.data(), g.columns.data(), g.sources.data(),
+                              g.shifts.data(), g.diagonals.data()});
   return g;
 }
 

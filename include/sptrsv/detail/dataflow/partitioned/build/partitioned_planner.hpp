@@ -137,11 +137,10 @@ class planner {
       on_.fill_bytes(from.targets, 0xff, from.arrays.bytes());
     }
     start_slices(shared_words, kept);
-    simt::for_each_by_groups(
-        on_, lanes_of_row(t), plan_.solve_size,
-        pack_rows<Scalar, Index, Offset>{reader(t), plan_.slices<Scalar>(), size, reversed,
-                                         split.substitution_indices.data(), t.sources.data(),
-                                         t.diagonal_sources.data(), from.targets, stored_entries, from.runs});
+    simt::for_each_by_groups(on_, lanes_of_row(t), plan_.solve_size,
+                             pack_rows<Scalar, Index, Offset>{reader(t), plan_.slices<Scalar>(), size,
+                                                              reversed, split.substitution_indices.data(),
+                                                              from.targets, stored_entries, from.runs});
     return std::move(plan_);
   }
 
@@ -191,22 +190,17 @@ class planner {
   }
 
   [[nodiscard]] row_reader<Index, Offset> reader(const device_triangle<Index, Offset>& t) const {
-    return {plan_.settings.shape,
-            static_cast<std::int32_t>(plan_.settings.x_ring_size),
-            order_,
-            rows_,
-            t.row_offsets.data(),
-            columns_.data()};
+    return {
+        plan_.settings.shape, static_cast<std::int32_t>(plan_.settings.x_ring_size), order_, rows_, t.view(),
+        columns_.data()};
   }
 
   /// Translates the columns to solve indices and measures the slices.
   void measure(const device_triangle<Index, Offset>& t,
                std::uint64_t* units) {  // NOLINT(readability-non-const-parameter): the scan writes it
     columns_ = make_buffer<Index>(t.entries(), on_, memory_.scratch);
-    simt::for_each_by_groups(
-        on_, lanes_of_row(t), t.size,
-        measure_slices<Index, Offset>{reader(t), t.columns.data(), solve_index_of_row_.data(),
-                                      columns_.data(), counts_});
+    simt::for_each_by_groups(on_, lanes_of_row(t), t.size,
+                             measure_slices<Index, Offset>{reader(t), solve_index_of_row_.data(), counts_});
     solve_index_of_row_ = {};
     offsets_ = scratch<std::uint64_t>(slices_ + 1);
     scan(on_, slices_, place_slices{slices_, format_, counts_, offsets_, units}, memory_);
