@@ -577,7 +577,7 @@ ERRORS = (
         "tail",
         "row_per_thread",
         Edit(
-            D + "dataflow/row_per_thread/rhs_sharing.hpp",
+            D + "dataflow/row_per_thread/row_per_thread_params.hpp",
             "column < from.columns",
             "column < (from.columns < 8 ? from.columns : 8)",
         ),
