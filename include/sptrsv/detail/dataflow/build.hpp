@@ -40,6 +40,7 @@ class plan_builder {
   using row_per_thread_path = typename draft_type::row_per_thread_path;
   using partitioned_path = typename plan_type::partitioned_path;
   using partitioned_planner = typename draft_type::partitioned_planner;
+  using plan_settings = partitioned::plan_settings;
 
  public:
   plan_builder(draft_type& of, const Executor& on, const analysis_memory& memory)
@@ -105,7 +106,7 @@ class plan_builder {
     draft_.order.reset();
     draft_.system.before_split = {};
     if (!draft_.layout) {
-      draft_.layout.emplace(settings_of(draft_.search.best), on_, memory_);
+      draft_.layout.emplace(plan_settings::of<tuning, Scalar>(draft_.search.best), on_, memory_);
       if (!draft_.layout->lay_out(draft_.system.split, *draft_.system.levels)) {
         draft_.layout.reset();
         draft_.times.partitioned = path_times::never;
@@ -116,9 +117,6 @@ class plan_builder {
     draft_.system.split.triangle.columns = {};
     draft_.system.levels->free_rows();
     return pack(*draft_.layout, draft_.system.split, draft_.search.best);
-  }
-  static partitioned::plan_settings settings_of(const partitioned::shape_choice& chosen) {
-    return partitioned::plan_settings::of<tuning, Scalar>(chosen);
   }
   /// Returns the path of the rows that were laid out.
   partitioned_path pack(partitioned_planner& laid_out, const split_triangle<Index, Offset>& split,
@@ -143,7 +141,7 @@ class plan_builder {
     take_sources(first, whole.triangle, on_, memory_.scratch);
     take_sources(rest, whole.triangle, on_, memory_.scratch);
     whole = {};
-    partitioned_planner layout(settings_of(draft_.hybrid->rest), on_, memory_);
+    partitioned_planner layout(plan_settings::of<tuning, Scalar>(draft_.hybrid->rest), on_, memory_);
     if (!layout.lay_out(rest.split, rest.levels)) {
       // This is rare: the triangle and its levels are not kept for it.
       draft_.times.hybrid = path_times::never;
