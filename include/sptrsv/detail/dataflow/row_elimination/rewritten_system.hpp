@@ -165,8 +165,8 @@ class rewritten_system {
     kernel.lanes_per_row = 1 << lane_bits_;
     kernel.rewritten_rows = rewritten();
     kernel.levels_together = run_levels();
-    kernel.text = "dataflow: right-hand sides for " + std::to_string(rewritten()) + " rewritten rows, " +
-                  std::to_string(rhs_entries()) + " entries";
+    kernel.text = text_from("dataflow: right-hand sides for ", rewritten(), " rewritten rows, ",
+                            rhs_entries(), " entries");
     return kernel;
   }
 
