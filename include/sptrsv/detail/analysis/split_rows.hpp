@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
@@ -142,8 +141,8 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
                                          const analysis_memory& memory) {
   const auto expect_countable = [](std::int64_t rows, std::int64_t entries) {
     SPTRSV_EXPECTS(rows <= max_count<Index> && entries <= max_count<Offset>, errc::unsupported,
-                   "splitting long rows adds rows: " + std::to_string(rows) + " rows and " +
-                       std::to_string(entries) + " entries do not fit the index and offset types");
+                   "splitting long rows adds rows: ", rows, " rows and ", entries,
+                   " entries do not fit the index and offset types");
   };
   expect_countable(t.entries() / limits.part, t.entries());  // the scan must not overflow
   const auto parts_before = make_buffer<Index>(t.size, on, memory.scratch);

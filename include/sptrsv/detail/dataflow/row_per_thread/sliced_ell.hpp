@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
@@ -260,8 +259,8 @@ buffer<Offset> find_slices(
   if (is_large) {
     const std::int64_t slots = download_value(to, on);
     SPTRSV_EXPECTS(slots <= static_cast<std::int64_t>(max_count<Offset>), errc::unsupported,
-                   "dataflow: the path row_per_thread needs " + std::to_string(slots) +
-                       " slots for the entries, which do not fit the offset type");
+                   "dataflow: the path row_per_thread needs ", slots,
+                   " slots for the entries, which do not fit the offset type");
   }
   return offsets;
 }

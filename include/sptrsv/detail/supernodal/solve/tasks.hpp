@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
@@ -205,8 +204,8 @@ struct contribution_lists {
   contribution_lists(const supernodes<Index>& of, const sum_numbers<Offset>& numbers, const Executor& on,
                      memory_resource& resource) {
     SPTRSV_EXPECTS(numbers.rows <= max_count<Offset> && numbers.sums <= max_count<Offset>, errc::unsupported,
-                   "the supernodes have " + std::to_string(numbers.rows) +
-                       " rows below them, too many for the offset type of the matrix");
+                   "the supernodes have ", numbers.rows,
+                   " rows below them, too many for the offset type of the matrix");
     named = make_buffer<named_sources<Offset>>(numbers.sums, on, resource);
     sources = make_buffer<Offset>(numbers.contributions, on, resource);
     const std::int64_t count = numbers.contributions;
