@@ -12,16 +12,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
-/// The arrays of a device_triangle as kernels see them.
-template <class Index, class Offset>
-struct triangle_view {
-  std::int64_t size;
-  Offset* row_offsets;
-  Index* columns;
-  Offset* sources;
-  Offset* diagonal_sources;  ///< null if the diagonal is unit
-};
-
 /// The strictly lower triangle by rows in the order of substitution, columns ascending; in device memory.
 template <class Index, class Offset>
 struct device_triangle {

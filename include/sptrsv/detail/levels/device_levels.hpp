@@ -121,7 +121,7 @@ struct triangle_with_levels {
 
 template <class Index, class Offset>
 struct start_rows_and_levels {
-  triangle_kernels::start_rows<Offset> rows;
+  triangle_kernels::start_rows<Index, Offset> rows;
   start_levels<Index> levels;
 
   template <class Context>
