@@ -95,20 +95,20 @@ struct own_index {
 
 }  // namespace array_kernels
 
-/// The body of a scan over the elements and the end, which counts the elements that are marked before each.
-template <class Count, class Marked>
-struct number_marked {
-  Marked is_marked;
+/// The body of a scan over the elements and the end: the sums of value(ctx, i) over the elements before each.
+template <class Sum, class Value>
+struct sum_values {
+  Value value;
   std::int64_t size;
-  Count* before;  ///< output by element, size + 1
+  Sum* before;  ///< output by element, size + 1
 
   template <class Context>
   SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t i) const {
-    return {i < size && is_marked(ctx, i) ? 1 : 0};
+    return {i < size ? static_cast<std::int64_t>(value(ctx, i)) : 0};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t i, const simt::counted&, std::int64_t sum) const {
-    ctx.store(before + i, static_cast<Count>(sum));
+    ctx.store(before + i, static_cast<Sum>(sum));
   }
 };
 
@@ -118,7 +118,7 @@ template <class Count, class Marked, class Executor>
 buffer<Count> count_marked(std::int64_t size, const Marked& is_marked, const Executor& on,
                            const analysis_memory& memory) {
   auto before = make_buffer<Count>(size + 1, on, memory.scratch);
-  scan(on, size + 1, number_marked<Count, Marked>{is_marked, size, before.data()}, memory);
+  scan(on, size + 1, sum_values<Count, Marked>{is_marked, size, before.data()}, memory);
   return before;
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 
@@ -24,28 +25,20 @@ struct split_triangle {
   buffer<Index> substitution_indices;
 };
 
-/// The body of a scan over the old rows, which counts their partial rows.
+/// Returns the number of partial rows of an old row.
 template <class Index, class Offset>
-struct count_partial_rows {
+struct count_parts {
   triangle_view<Index, Offset> old;
   triangle_kernels::split_limits limits;
-  Index* parts;  ///< output: number of the partial rows of all rows
 
   template <class Context>
-  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t row) const {
-    return {limits.partial_rows_of(triangle_kernels::row_length(ctx, old.row_offsets, row))};
-  }
-  template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const simt::counted& own,
-                           std::int64_t before) const {
-    if (row == old.size - 1) {
-      ctx.store(parts, static_cast<Index>(before + own.count));
-    }
+  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t row) const {
+    return limits.partial_rows_of(triangle_kernels::row_length(ctx, old.row_offsets, row));
   }
 };
 
-/// The body of the same scan when there is memory for the new rows: writes offset, substitution index and
-/// diagonal source of the new rows that each old row becomes, and the entries of the row for its partial
+/// The body of a scan over the old rows, which counts their partial rows: writes offset, substitution index
+/// and diagonal source of the new rows that each old row becomes, and the entries of the row for its partial
 /// rows, which are its first entries. Each partial row adds one such entry: the number of entries before a
 /// new row follows from the number of partial rows before it.
 template <class Index, class Offset>
@@ -110,7 +103,7 @@ struct hand_over_entries {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
     const std::int64_t k = e - static_cast<std::int64_t>(ctx.load_constant(old.row_offsets + row));
-    const std::int64_t parts = parts_of(ctx, row);
+    const std::int64_t parts = count_parts<Index, Offset>{old, limits}(ctx, row);
     const std::int64_t own = new_row(ctx, row);
     const bool handed_over = k < parts * limits.part;
     const std::int64_t to = handed_over ? own - parts + k / limits.part : own;
@@ -122,14 +115,11 @@ struct hand_over_entries {
   }
 
  private:
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t parts_of(Context& ctx, std::int64_t row) const {
-    return limits.partial_rows_of(triangle_kernels::row_length(ctx, old.row_offsets, row));
-  }
   /// Returns the new index of an old row. Its partial rows come directly before it.
   template <class Context>
   SPTRSV_DEVICE std::int64_t new_row(Context& ctx, std::int64_t row) const {
-    return row + static_cast<std::int64_t>(ctx.load_constant(parts_before + row)) + parts_of(ctx, row);
+    return row + static_cast<std::int64_t>(ctx.load_constant(parts_before + row)) +
+           count_parts<Index, Offset>{old, limits}(ctx, row);
   }
 };
 
@@ -145,12 +135,13 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
                    " entries do not fit the index and offset types");
   };
   expect_countable(t.entries() / limits.part, t.entries());  // the scan must not overflow
-  const auto parts_before = make_buffer<Index>(t.size, on, memory.scratch);
+  const auto parts_before = make_buffer<Index>(t.size + 1, on, memory.scratch);
   auto added = static_cast<Index>(t.partial_rows);
   if (!(t.counted == limits)) {
-    const auto parts = make_buffer<Index>(1, on, memory.scratch);
-    scan(on, t.size, count_partial_rows<Index, Offset>{t.view(), limits, parts.data()}, memory);
-    added = download_value(parts.data(), on);
+    scan(on, t.size + 1,
+         sum_values<Index, count_parts<Index, Offset>>{{t.view(), limits}, t.size, parts_before.data()},
+         memory);
+    added = last_of(parts_before, on);
   }
 
   split_triangle<Index, Offset> made;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/rewrite_rows.hpp"
@@ -15,7 +16,6 @@
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/detail/simt/scan.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/options.hpp"
 
@@ -187,7 +187,9 @@ class rewritten_system {
   static void place(const buffer<Offset>& counts, Offset pivots, const buffer<Offset>& offsets,
                     const Executor& on, const analysis_memory& memory) {
     const std::int64_t size = static_cast<std::int64_t>(offsets.size()) - 1;
-    scan(on, size, place_rows<Offset>{size, counts.data(), pivots, offsets.data()}, memory);
+    scan(on, size + 1,
+         sum_values<Offset, entries_with_pivots<Offset>>{{counts.data(), pivots}, size, offsets.data()},
+         memory);
   }
 
   /// Runs choose_row or rewrite_row for the rows of each level.
@@ -236,8 +238,7 @@ class rewritten_system {
     }
     place(slots_, 0, slots_, on, memory);
     listed_ = make_buffer<Index>(most <= few_entries ? most : last_of(slots_, on), on, memory.scratch);
-    const auto counts = make_buffer<rewritten_counts>(rewritten_counts::parts, on, memory.scratch);
-    on.fill_bytes(counts.data(), 0, counts.bytes());
+    const auto counts = make_zeros<rewritten_counts>(rewritten_counts::parts, on, memory.scratch);
     choose_row<Scalar, Index, Offset> p{};
     p.triangle = valued(stored);
     p.in = in_;

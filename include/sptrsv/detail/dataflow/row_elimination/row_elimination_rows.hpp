@@ -9,7 +9,6 @@
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/context.hpp"
-#include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 
@@ -158,25 +157,15 @@ SPTRSV_DEVICE bool combine_rows(Context& ctx, const Warp& warp, const Index* col
   return warp.all(finite);
 }
 
-/// The body of a scan: writes where the entries of each row begin, and where those of the last one end.
+/// Returns the number of entries of a row with its `pivots` pivots: 0 or 1.
 template <class Offset>
-struct place_rows {
-  std::int64_t size;
-  const Offset* counts;  ///< by row: its entries without the pivot; may be `offsets`
-  Offset pivots;         ///< pivots of a row: 0 or 1
-  Offset* offsets;       ///< size + 1
+struct entries_with_pivots {
+  const Offset* counts;  ///< by row: its entries without the pivot
+  Offset pivots;
 
   template <class Context>
-  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t row) const {
-    return {static_cast<std::int64_t>(ctx.load(counts + row)) + pivots};
-  }
-  template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const simt::counted& own,
-                           std::int64_t before) const {
-    ctx.store(offsets + row, static_cast<Offset>(before));
-    if (row == size - 1) {
-      ctx.store(offsets + size, static_cast<Offset>(before + own.count));
-    }
+  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t row) const {
+    return static_cast<std::int64_t>(ctx.load(counts + row)) + pivots;
   }
 };
 

@@ -77,8 +77,7 @@ struct counting_job {
   template <class Executor>
   typename agent::params begin(const Executor& on, memory_resource& scratch) const {
     constexpr std::int64_t words = sizeof(level_counts) / sizeof(std::int32_t);
-    batch.counted = make_buffer<level_counts>(batch.cells + simt::ceil_div(levels.count, words), on, scratch);
-    on.fill_bytes(batch.counted.data(), 0, batch.counted.bytes());
+    batch.counted = make_zeros<level_counts>(batch.cells + simt::ceil_div(levels.count, words), on, scratch);
     typename agent::params p{triangle.size,           blocks_of_table(),    triangle.row_offsets.data(),
                              triangle.columns.data(), levels.of_row.data(), triangle.entries(),
                              batch.counted.data(),    batch.level_rows(),   {}};
