@@ -250,27 +250,23 @@ void check_spaces(const panel_pattern<Index, Offset>& a, const char* taker) {
 
 /// A copy of a pattern that is in the memory of an executor.
 template <class Index, class Offset>
-class pattern_copy {
- public:
+struct pattern_copy {
+  pattern_view<Index, Offset> of;
+  std::vector<Offset> offsets;
+  std::vector<Index> indices;
+
   /// Copies the arrays, unchecked. Synchronises.
   template <class Executor>
   pattern_copy(const pattern_view<Index, Offset>& a, const Executor& on)
-      : offsets_(download_array(a.offsets, a.size > 0 ? a.size + 1 : 0, on)),
-        indices_(download_array(a.indices, a.entries, on)),
-        view_{a} {
-    offsets_.resize(at(a.size) + 1);
-    view_.offsets = offsets_.data();
-    view_.indices = indices_.data();
+      : of(a),
+        offsets(download_array(a.offsets, a.size > 0 ? a.size + 1 : 0, on)),
+        indices(download_array(a.indices, a.entries, on)) {
+    offsets.resize(at(a.size) + 1);
   }
-  pattern_copy(const pattern_copy&) = delete;
-  pattern_copy& operator=(const pattern_copy&) = delete;
 
-  [[nodiscard]] const pattern_view<Index, Offset>& view() const { return view_; }
-
- private:
-  std::vector<Offset> offsets_;
-  std::vector<Index> indices_;
-  pattern_view<Index, Offset> view_;
+  [[nodiscard]] pattern_view<Index, Offset> view() const {
+    return {of.size, of.entries, offsets.data(), indices.data(), of.by_columns};
+  }
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

@@ -13,7 +13,6 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
-#include "sptrsv/detail/sync/double_buffer.hpp"
 #include "sptrsv/options.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::hybrid {

@@ -11,7 +11,6 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/runs.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
-#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 

@@ -8,7 +8,6 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
-#include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/supernodal/analysis/supernodal_structure.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
 

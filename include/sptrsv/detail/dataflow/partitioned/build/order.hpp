@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"

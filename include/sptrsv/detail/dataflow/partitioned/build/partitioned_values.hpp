@@ -8,7 +8,6 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
-#include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
