@@ -118,9 +118,9 @@ class rewriter {
     row_levels<Index> levels;
     levels.of_row = make_buffer<Index>(whole.size, on_, memory_.scratch);
     levels.count = whole.size;
-    simt::for_each_by_tile<numbers::run_rows>(
-        on_, simt::ceil_div(whole.size, std::int64_t{numbers::run_rows}),
-        numbers{whole.size, whole.row_offsets.data(), whole.columns.data(), levels.of_row.data()});
+    simt::for_each_by_tile<numbers::run_rows>(on_,
+                                              simt::ceil_div(whole.size, std::int64_t{numbers::run_rows}),
+                                              numbers{whole.view(), levels.of_row.data()});
     auto rows = runs_of(levels, numbers::run_rows);
     if (!are_enough(rows->rewritten())) {
       return refused(*rows);

@@ -237,9 +237,7 @@ class level_searches {
   [[nodiscard]] typename levels_agent<Index, Offset>::params params_of(int i, std::size_t k) const {
     const search& s = searches_[k];
     typename levels_agent<Index, Offset>::params p{};
-    p.size = s.triangle->size;
-    p.row_offsets = s.triangle->row_offsets.data();
-    p.columns = s.triangle->columns.data();
+    p.of = s.triangle->view();
     p.levels = i == 0 ? of_[k].levels.of_row.data() : of_[k].of_blocks.data();
     p.search = s.state + i;
     p.limit = s.limit;

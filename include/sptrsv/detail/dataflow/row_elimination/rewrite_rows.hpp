@@ -14,6 +14,8 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 
+using triangle_kernels::row_length;
+
 /// Writes, for each row, its level in its run, counted from 1, as a key to sort by, and the state of a row
 /// that is not rewritten. Writes the numbers 0, 1, 2, ..., too.
 template <class Index, class Offset, class Real>
@@ -33,7 +35,7 @@ struct start_rows {
     ctx.store(numbers + row, static_cast<Index>(row));
     ctx.store(slots + row, Offset{0});
     ctx.store(rhs_lengths + row, Offset{0});
-    ctx.store(lengths + row, ctx.load_constant(row_offsets + row + 1) - ctx.load_constant(row_offsets + row));
+    ctx.store(lengths + row, static_cast<Offset>(row_length(ctx, row_offsets, row)));
     ctx.store(inverse_sums + row, Real{1});
   }
 };
@@ -83,8 +85,7 @@ row_positions<Index> sort_by_position(const row_levels<Index>& positions, const 
 template <class Index, class Offset>
 struct bound_lengths {
   const Index* listed;  ///< rows; null: all rows, in their order
-  const Offset* row_offsets;
-  const Index* columns;
+  triangle_view<Index, Offset> triangle;
   runs<Index> in;
   double fill;
   Offset least;
@@ -94,20 +95,18 @@ struct bound_lengths {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
     const std::int64_t row = listed == nullptr ? i : static_cast<std::int64_t>(ctx.load_constant(listed + i));
-    const Offset begin = ctx.load_constant(row_offsets + row);
-    const Offset end = ctx.load_constant(row_offsets + row + 1);
+    const Offset begin = ctx.load_constant(triangle.row_offsets + row);
+    const Offset end = ctx.load_constant(triangle.row_offsets + row + 1);
     const Index first_level = in.first_level(ctx, row);
     const Offset length = end - begin;
     const auto filled = static_cast<Offset>(fill * static_cast<double>(length));
     const Offset most = length > longest_row ? Offset{0} : filled < least ? least : filled;
     Offset bound = listed == nullptr ? most : length;
     for (Offset e = begin; e < end && bound < most; ++e) {
-      const Index column = ctx.load_constant(columns + e);
+      const Index column = ctx.load_constant(triangle.columns + e);
       if (ctx.load_constant(in.levels + column) >= first_level) {
         const Offset merged = ctx.load(bounds + column);
-        bound += merged > 0
-                     ? merged
-                     : ctx.load_constant(row_offsets + column + 1) - ctx.load_constant(row_offsets + column);
+        bound += merged > 0 ? merged : static_cast<Offset>(row_length(ctx, triangle.row_offsets, column));
       }
     }
     ctx.store(bounds + row, bound < most ? bound : most);
@@ -178,8 +177,8 @@ struct choose_row {
   template <class Context, class Warp>
   SPTRSV_DEVICE Offset list_columns(Context& ctx, const Warp& warp, const run_row<Index, Offset>& r,
                                     bool of_rhs, Offset slot, Offset max_count) const {
-    part_of_list<Index, Offset> list{triangle.columns, r.begin,       r.begin, warp.rank() == 0,
-                                     of_rhs,           r.first_level, in};
+    part_of_list<Index, Offset> list{triangle.of.columns, r.begin, r.begin, warp.rank() == 0, of_rhs,
+                                     r.first_level,       in};
     if (warp.rank() == 0) {
       list.end = r.end;
     } else if (r.has_entry) {
@@ -190,8 +189,8 @@ struct choose_row {
         list.next = ctx.load_constant(slots + r.needs) + (of_rhs ? length : Offset{0});
         list.end = list.next + (of_rhs ? rhs_length : length);
       } else if (!of_rhs) {
-        list.next = ctx.load_constant(triangle.row_offsets + r.needs);
-        list.end = ctx.load_constant(triangle.row_offsets + r.needs + 1);
+        list.next = ctx.load_constant(triangle.of.row_offsets + r.needs);
+        list.end = ctx.load_constant(triangle.of.row_offsets + r.needs + 1);
       }
     }
     return merge(ctx, warp, list, columns, slot, max_count);
@@ -216,13 +215,13 @@ struct copy_values {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
-    if (triangle.diagonal_sources != nullptr &&
+    if (triangle.of.diagonal_sources != nullptr &&
         e + 1 == static_cast<std::int64_t>(ctx.load_constant(rows.row_offsets + row + 1))) {
       ctx.store(rows.values + e, triangle.pivot(ctx, row));
     } else if (ctx.load_constant(rhs_offsets + row) == ctx.load_constant(rhs_offsets + row + 1)) {
       const Offset number = static_cast<Offset>(e) - ctx.load_constant(rows.row_offsets + row);
       ctx.store(rows.values + e,
-                triangle.entry(ctx, row, ctx.load_constant(triangle.row_offsets + row) + number));
+                triangle.entry(ctx, row, ctx.load_constant(triangle.of.row_offsets + row) + number));
     }
   }
 };
@@ -247,7 +246,7 @@ struct rewrite_row {
     }
     const auto r = open_row(ctx, warp, triangle, in, row);
     const auto e = eliminate(ctx, warp, triangle, row, r, inverse_sums);
-    const Offset pivots = triangle.diagonal_sources == nullptr ? 0 : 1;
+    const Offset pivots = triangle.of.diagonal_sources == nullptr ? 0 : 1;
     const bool rows_are_finite = combine(ctx, warp, rows, pivots, row, r, false, e.factor);
     const bool rhs_are_finite = combine(ctx, warp, rhs, Offset{0}, row, r, true, e.factor);
     if (warp.rank() == 0) {
@@ -276,7 +275,7 @@ struct rewrite_row {
         ctx, warp, of.columns, of.values, ctx.load_constant(of.row_offsets + row),
         ctx.load_constant(of.row_offsets + row + 1) - pivots, eliminated, r.eliminated, [&](Index column) {
           const Offset e = in.eliminates(ctx, r.first_level, column) == of_rhs
-                               ? find_column(ctx, triangle.columns, r.begin, r.end, column)
+                               ? find_column(ctx, triangle.of.columns, r.begin, r.end, column)
                                : r.end;
           if (e == r.end) {
             return Scalar{};

@@ -67,9 +67,8 @@ class rewritten_system {
     rhs_columns_ = make_buffer<Index>(rhs_entries(), on, memory.kept);
     triangle_kernels::for_each_entry(
         on, row_offsets_.data(), size, static_cast<std::int64_t>(columns_.size()),
-        take_columns<Index, Offset>{triangle().row_offsets.data(), triangle().columns.data(), slots_.data(),
-                                    listed_.data(), rhs_offsets_.data(), row_offsets_.data(), columns_.data(),
-                                    !form_.unit});
+        take_columns<Index, Offset>{triangle().view(), slots_.data(), listed_.data(), rhs_offsets_.data(),
+                                    row_offsets_.data(), columns_.data(), !form_.unit});
     triangle_kernels::for_each_entry(
         on, rhs_offsets_.data(), size, rhs_entries(),
         take_rhs_columns<Index, Offset>{slots_.data(), lengths_.data(), listed_.data(), rhs_offsets_.data(),
@@ -174,14 +173,7 @@ class rewritten_system {
     return at(rhs_entries()) * (sizeof(Scalar) + sizeof(Index));
   }
   [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {
-    const device_triangle<Index, Offset>& t = triangle();
-    return {t.row_offsets.data(),
-            t.columns.data(),
-            t.sources.size() == 0 ? nullptr : t.sources.data(),
-            t.diagonal_sources.data(),
-            stored,
-            form_.conjugated,
-            form_.reversed};
+    return {triangle().view(), stored, form_.conjugated, form_.reversed};
   }
   /// Turns the numbers of entries without `pivots` of all rows into offsets.
   static void place(const buffer<Offset>& counts, Offset pivots, const buffer<Offset>& offsets,
@@ -225,11 +217,10 @@ class rewritten_system {
     // Room for less than 4 MiB is not worth a wait for the device, nor a launch for each level of a run.
     constexpr std::int64_t few_entries = (std::int64_t{4} << 20) / std::int64_t{sizeof(Index)};
     const auto bound = [&](const Index* rows, std::int64_t count) {
-      simt::for_each(
-          on, count,
-          bound_lengths<Index, Offset>{rows, triangle().row_offsets.data(), triangle().columns.data(), in_,
-                                       limits.fill, static_cast<Offset>(limits.entries),
-                                       static_cast<Offset>(limits.longest_row), slots_.data()});
+      simt::for_each(on, count,
+                     bound_lengths<Index, Offset>{rows, triangle().view(), in_, limits.fill,
+                                                  static_cast<Offset>(limits.entries),
+                                                  static_cast<Offset>(limits.longest_row), slots_.data()});
     };
     if (most <= few_entries) {
       bound(nullptr, triangle().size);

@@ -15,10 +15,7 @@ namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 /// The strictly lower triangle by rows, in the order of substitution, with the values of the stored matrix.
 template <class Scalar, class Index, class Offset>
 struct valued_triangle {
-  const Offset* row_offsets;
-  const Index* columns;
-  const Offset* sources;           ///< null if rows are stored runs, and the diagonal is not unit
-  const Offset* diagonal_sources;  ///< null if the diagonal is unit
+  triangle_view<Index, Offset> of;  ///< sources may be null if rows are stored runs and have pivots
   const Scalar* stored;
   bool conjugated;
   bool reversed;  ///< true if substitution starts at the last row
@@ -26,18 +23,18 @@ struct valued_triangle {
   /// Returns the value of entry `e`, which is one of `row`.
   template <class Context>
   SPTRSV_DEVICE Scalar entry(Context& ctx, std::int64_t row, Offset e) const {
-    if (sources != nullptr) {
-      return load_value(ctx, stored + ctx.load_constant(sources + e), conjugated);
+    if (of.sources != nullptr) {
+      return load_value(ctx, stored + ctx.load_constant(of.sources + e), conjugated);
     }
-    const stored_run<Offset> run{ctx.load_constant(diagonal_sources + row), reversed};
-    const auto number = static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) - e);
+    const stored_run<Offset> run{ctx.load_constant(of.diagonal_sources + row), reversed};
+    const auto number = static_cast<std::int64_t>(ctx.load_constant(of.row_offsets + row + 1) - e);
     return load_value(ctx, stored + run.source(number), conjugated);
   }
   template <class Context>
   SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t row) const {
-    return diagonal_sources == nullptr
+    return of.diagonal_sources == nullptr
                ? pivot_divisor<Scalar>::one()
-               : load_value(ctx, stored + ctx.load_constant(diagonal_sources + row), conjugated);
+               : load_value(ctx, stored + ctx.load_constant(of.diagonal_sources + row), conjugated);
   }
 };
 

@@ -71,9 +71,7 @@ template <class Index, class Offset>
 struct number_rows {
   static constexpr int run_rows = 32;
 
-  std::int64_t size;
-  const Offset* row_offsets;
-  const Index* columns;
+  triangle_view<Index, Offset> triangle;
   Index* levels;  ///< by row, counted from 1
 
   template <class Context, class Warp>
@@ -81,9 +79,9 @@ struct number_rows {
     const std::int64_t base = run * run_rows;
     const std::int64_t row = base + warp.rank();
     std::uint32_t needs = 0;  // one bit for each row of the run
-    for (Offset e = row < size ? ctx.load_constant(row_offsets + row + 1) : Offset{0};
-         row < size && e > ctx.load_constant(row_offsets + row); --e) {
-      const std::int64_t column = static_cast<std::int64_t>(ctx.load_constant(columns + e - 1)) - base;
+    for (Offset e = row < triangle.size ? ctx.load_constant(triangle.row_offsets + row + 1) : Offset{0};
+         row < triangle.size && e > ctx.load_constant(triangle.row_offsets + row); --e) {
+      const auto column = static_cast<std::int64_t>(ctx.load_constant(triangle.columns + e - 1)) - base;
       if (column < 0) {
         break;  // columns ascend
       }
@@ -94,7 +92,7 @@ struct number_rows {
       const Index before = warp.shuffle(level, k);
       level = (needs >> k & 1u) != 0 && before >= level ? before + 1 : level;
     }
-    if (row < size) {
+    if (row < triangle.size) {
       ctx.store(levels + row, static_cast<Index>(base + level));
     }
   }
@@ -117,13 +115,13 @@ SPTRSV_DEVICE run_row<Index, Offset> open_row(Context& ctx, const Warp& warp,
                                               const valued_triangle<Scalar, Index, Offset>& t,
                                               const runs<Index>& runs, std::int64_t row) {
   run_row<Index, Offset> made{};
-  made.begin = ctx.load_constant(t.row_offsets + row);
-  made.end = ctx.load_constant(t.row_offsets + row + 1);
+  made.begin = ctx.load_constant(t.of.row_offsets + row);
+  made.end = ctx.load_constant(t.of.row_offsets + row + 1);
   made.first_level = runs.first_level(ctx, row);
   made.entry = made.begin;
   for (Offset chunk = made.begin; chunk < made.end; chunk += 32) {
     const Offset e = chunk + static_cast<Offset>(warp.rank());
-    const Index column = e < made.end ? ctx.load_constant(t.columns + e) : Index{0};
+    const Index column = e < made.end ? ctx.load_constant(t.of.columns + e) : Index{0};
     std::uint32_t found = warp.ballot(e < made.end && runs.eliminates(ctx, made.first_level, column));
     const int count = simt::bit_count(found);
     const int wanted = warp.rank() - 1 - made.eliminated;  // of those that were found
@@ -173,8 +171,7 @@ struct part_of_list {
 /// Copies the columns of the rewritten system. Runs once per entry, see triangle_kernels::for_each_entry().
 template <class Index, class Offset>
 struct take_columns {
-  const Offset* triangle_offsets;
-  const Index* triangle_columns;
+  triangle_view<Index, Offset> triangle;
   const Offset* slots;
   const Index* listed;
   const Offset* rhs_offsets;
@@ -190,7 +187,7 @@ struct take_columns {
     }
     const bool is_rewritten = ctx.load_constant(rhs_offsets + row) < ctx.load_constant(rhs_offsets + row + 1);
     const Index* const from = is_rewritten ? listed + ctx.load_constant(slots + row)
-                                           : triangle_columns + ctx.load_constant(triangle_offsets + row);
+                                           : triangle.columns + ctx.load_constant(triangle.row_offsets + row);
     const Offset number = static_cast<Offset>(e) - ctx.load_constant(row_offsets + row);
     ctx.store(columns + e, ctx.load_constant(from + number));
   }

@@ -78,9 +78,13 @@ struct counting_job {
   typename agent::params begin(const Executor& on, memory_resource& scratch) const {
     constexpr std::int64_t words = sizeof(level_counts) / sizeof(std::int32_t);
     batch.counted = make_zeros<level_counts>(batch.cells + simt::ceil_div(levels.count, words), on, scratch);
-    typename agent::params p{triangle.size,           blocks_of_table(),    triangle.row_offsets.data(),
-                             triangle.columns.data(), levels.of_row.data(), triangle.entries(),
-                             batch.counted.data(),    batch.level_rows(),   {}};
+    typename agent::params p{triangle.view(),
+                             triangle.entries(),
+                             blocks_of_table(),
+                             levels.of_row.data(),
+                             batch.counted.data(),
+                             batch.level_rows(),
+                             {}};
     for (const level_table& table : batch.tables) {
       p.tables.tables[p.tables.count++] = {table.rows.partitions, table.rows.boxes, table.begin,
                                            table.shape.shared_entries(), 2 * table.shape.lanes};
