@@ -919,23 +919,13 @@ ERRORS = (
         ),
     ),
     error(
-        "both analyses: the second system takes the tasks of the first one",
-        "offset",
-        "both_triangles",
-        Edit(
-            D + "dataflow/partitioned/choose/level_tables.hpp",
-            "is_first ? number : number - p.first_tasks",
-            "number",
-        ),
-    ),
-    error(
-        "both analyses: the tables of the second triangle are counted from the first block on",
+        "both analyses: tables and tasks of the second triangle are counted from the first block on",
         "offset",
         "both_triangles",
         Edit(
             D + "dataflow/partitioned/choose/level_counts.hpp",
-            "of_one::run_block(ctx, p.of[1], block - p.first_blocks)",
-            "of_one::run_block(ctx, p.of[1], block)",
+            "Agent::run_block(ctx, shared, p.of[1], block - p.first_blocks)",
+            "Agent::run_block(ctx, shared, p.of[1], block)",
         ),
     ),
     error(

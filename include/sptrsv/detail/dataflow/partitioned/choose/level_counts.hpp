@@ -70,13 +70,13 @@ struct count_levels_agent {
   };
 
   template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    run_block(ctx, p, static_cast<std::int64_t>(ctx.block_rank()));
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    run_block(ctx, shared, p, static_cast<std::int64_t>(ctx.block_rank()));
   }
 
   /// Runs the block `block` of the launch.
   template <class Context>
-  SPTRSV_DEVICE static void run_block(Context& ctx, const params& p, std::int64_t block) {
+  SPTRSV_DEVICE static void run_block(Context& ctx, shared_storage&, const params& p, std::int64_t block) {
     const auto warp = ctx.template group<32>();
     const auto table = static_cast<int>(block / p.table_blocks);
     const std::int64_t row = (block - table * p.table_blocks) * block_threads + ctx.thread_rank();
@@ -164,24 +164,24 @@ struct count_levels_agent {
   }
 };
 
-/// Counts the tables of two triangles; the first blocks belong to the first one.
-template <class Index, class Offset>
-struct count_levels_of_two_agent {
-  using of_one = count_levels_agent<Index, Offset>;
-  static constexpr int block_threads = of_one::block_threads;
-  using shared_storage = typename of_one::shared_storage;
+/// Runs `Agent`, count_levels_agent or solve_simulation, for two systems at the same time: the first blocks
+/// belong to the first one.
+template <class Agent>
+struct two_systems_agent {
+  static constexpr int block_threads = Agent::block_threads;
+  using shared_storage = typename Agent::shared_storage;
   struct params {
-    typename of_one::params of[2];
-    std::int64_t first_blocks;  ///< of the first triangle
+    typename Agent::params of[2];
+    std::int64_t first_blocks;  ///< of the first system
   };
 
   template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const auto block = static_cast<std::int64_t>(ctx.block_rank());
     if (block < p.first_blocks) {  // no index: parameters at fixed places are read faster
-      of_one::run_block(ctx, p.of[0], block);
+      Agent::run_block(ctx, shared, p.of[0], block);
     } else {
-      of_one::run_block(ctx, p.of[1], block - p.first_blocks);
+      Agent::run_block(ctx, shared, p.of[1], block - p.first_blocks);
     }
   }
 };

@@ -101,30 +101,11 @@ void count_level_tables(const std::vector<counting_job<Index, Offset>>& of, cons
   if (of.size() == 1) {
     on.template launch<count_levels_agent<Index, Offset>>(simt::block_count(of[0].blocks(), 1), first);
   } else {
-    on.template launch<count_levels_of_two_agent<Index, Offset>>(
+    on.template launch<two_systems_agent<count_levels_agent<Index, Offset>>>(
         simt::block_count(of[0].blocks() + of[1].blocks(), 1),
         {{first, of[1].begin(on, scratch)}, of[0].blocks()});
   }
 }
-
-/// Predicts solves of two systems at the same time: the first blocks belong to the first one. A block follows
-/// the levels one after the other, so both take about as long as the slower one.
-struct two_predictions_agent {
-  static constexpr int block_threads = predict_params::block_threads;
-  using shared_storage = simulated_cells;
-  struct params {
-    predict_params of[2];
-    std::int64_t first_tasks;  ///< of the first system
-  };
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    const auto number = static_cast<std::int64_t>(ctx.block_rank());
-    const bool is_first = number < p.first_tasks;
-    solve_simulation::run_task(ctx, shared, p.of[is_first ? 0 : 1],
-                               is_first ? number : number - p.first_tasks);
-  }
-};
 
 /// Work that the device does behind the predictions, so that the host waits once for both: enqueues it. It
 /// may store one number to `word`, a word of device memory that comes to the host with the predictions.
@@ -163,7 +144,9 @@ struct predictions {
   std::int64_t word = 0;              ///< what the work behind the predictions stored
 };
 
-/// Returns, for one or two systems, a prediction for each shape of each table. One launch; synchronises once.
+/// Returns, for one or two systems, a prediction for each shape of each table. One launch, of which a block
+/// follows the levels one after the other, so two systems take about as long as the slower one. Synchronises
+/// once.
 template <class Executor>
 std::vector<predictions> simulate(std::vector<prediction_job> jobs, const Executor& on,
                                   memory_resource& scratch) {
@@ -182,7 +165,7 @@ std::vector<predictions> simulate(std::vector<prediction_job> jobs, const Execut
   if (jobs.size() == 1) {
     on.template launch<solve_simulation>(simt::block_count(count, 1), jobs[0].params);
   } else {
-    on.template launch<two_predictions_agent>(
+    on.template launch<two_systems_agent<solve_simulation>>(
         simt::block_count(count, 1), {{jobs[0].params, jobs[1].params}, jobs[0].batch.predictions()});
   }
   std::size_t words = 0;
