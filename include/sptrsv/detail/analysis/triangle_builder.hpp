@@ -62,13 +62,13 @@ class triangle_builder {
       return t;
     }
     const reports found = check(t);
-    const std::array<std::int64_t, N> rooms = entries_of(found);
     if (all_ascend(found)) {
-      write_ascending_entries(t, rooms, {});
+      write_ascending_entries(t, [&](std::size_t k) { return found[k].entries; }, {});
     }
     for (std::size_t k = 0; k < N; ++k) {
       if (ascends(found, k) && !all_ascend(found)) {
-        triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries, writer_of(t, k, rooms[k], {}));
+        triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
+                                         writer_of(t, k, found[k].entries, {}));
       }
       complete(t, found, k);
     }
@@ -121,12 +121,14 @@ class triangle_builder {
     }
   }
 
-  /// Enqueues step 4 for storage that is sorted by rows of all systems. `rooms`: at least their entries.
-  void write_ascending_entries(triangles& t, const std::array<std::int64_t, N>& rooms,
+  /// Enqueues step 4 for storage that is sorted by rows of all systems. `room_of(k)`: at least the entries of
+  /// triangle k.
+  template <class RoomOf>
+  void write_ascending_entries(triangles& t, const RoomOf& room_of,
                                const triangle_kernels::sound_rows& condition) const {
     simt::all_of<triangle_kernels::write_ascending_entries<Index, Offset>, N> write{};
     for (std::size_t k = 0; k < N; ++k) {
-      write.of[k] = writer_of(t, k, rooms[k], condition);
+      write.of[k] = writer_of(t, k, room_of(k), condition);
     }
     triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries, write);
   }
@@ -178,11 +180,6 @@ class triangle_builder {
  private:
   [[nodiscard]] bool all_ascend(const reports& found) const {
     return ascends(found, 0) && ascends(found, N - 1);  // N is 1 or 2
-  }
-  static std::array<std::int64_t, N> entries_of(const reports& found) {
-    std::array<std::int64_t, N> entries;
-    std::transform(found.begin(), found.end(), entries.begin(), [](const report& r) { return r.entries; });
-    return entries;
   }
   /// Allocates the entries of triangle k and returns the kernel body that writes them.
   triangle_kernels::write_ascending_entries<Index, Offset> writer_of(

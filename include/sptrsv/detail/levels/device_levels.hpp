@@ -161,8 +161,6 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
     return made;
   }
   using searches_type = level_searches<Searched, Index, Offset, Executor>;
-  std::array<std::int64_t, N> rooms;
-  rooms.fill(a.entries);
   auto t = builder.allocate_rows();
   std::array<typename searches_type::search, Searched> searches;
   for (std::size_t k = 0; k < Searched; ++k) {
@@ -176,7 +174,7 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
   }
   simt::for_each(on, a.size, start);
   builder.measure_rows(t);
-  builder.write_ascending_entries(t, rooms, {builder.report_on_device(0)});
+  builder.write_ascending_entries(t, [&](std::size_t) { return a.entries; }, {builder.report_on_device(0)});
   levels.launch();
   enqueue_more(t, levels.of(0), builder.report_on_device(0));
   const auto found = builder.read_reports();

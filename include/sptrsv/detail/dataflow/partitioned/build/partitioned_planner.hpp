@@ -171,17 +171,15 @@ class planner {
     const auto has_global = make_buffer<std::uint8_t>(t.size, on_, memory_.scratch);
     const auto sorted_rows = make_buffer<Index>(t.size, on_, memory_.scratch);
     const auto keys = make_buffer<std::uint32_t>(t.size, on_, memory_.scratch);
-    simt::for_each(
-        on_, std::max(t.size, 4 * slices_),
-        find_partition_levels_of_rows<Index, Offset>{{t.row_offsets.data(), t.size, t.entries() + t.size,
-                                                      plan_.settings.partitions, plan_.settings.boxes},
-                                                     t.columns.data(),
-                                                     levels.of_row.data(),
-                                                     levels.count,
-                                                     keys.data(),
-                                                     has_global.data(),
-                                                     4 * slices_,
-                                                     counts});
+    simt::for_each(on_, std::max(t.size, 4 * slices_),
+                   find_partition_levels_of_rows<Index, Offset>{
+                       {t.view(), t.entries() + t.size, plan_.settings.partitions, plan_.settings.boxes},
+                       levels.of_row.data(),
+                       levels.count,
+                       keys.data(),
+                       has_global.data(),
+                       4 * slices_,
+                       counts});
     on_.sort_pairs(keys.data(), sorted_keys, levels.numbers.data(), sorted_rows.data(), t.size,
                    bits_for(static_cast<std::uint64_t>(plan_.settings.partitions * levels.count)),
                    memory_.scratch);

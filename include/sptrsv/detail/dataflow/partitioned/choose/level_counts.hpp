@@ -108,8 +108,8 @@ struct count_levels_agent {
   SPTRSV_DEVICE static level_counts count(Context& ctx, const params& p, int table_index, std::int64_t row,
                                           std::int64_t& level, std::int64_t& cell) {
     const counted_table& table = p.tables.tables[table_index];
-    const partition_of_row<Offset> partition{p.of.row_offsets, p.of.size, p.entries + p.of.size,
-                                             table.partitions, table.boxes};
+    const partition_of_row<Index, Offset> partition{p.of, p.entries + p.of.size, table.partitions,
+                                                    table.boxes};
     const std::int64_t own = partition(ctx, row);
     level = level_of(ctx, p, row);
     cell = table.begin + level * table.partitions + own;
