@@ -12,7 +12,7 @@
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
-#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/options.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::hybrid {

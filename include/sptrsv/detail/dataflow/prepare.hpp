@@ -17,7 +17,7 @@
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
-#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
