@@ -82,8 +82,7 @@ class analysis : public on_target<Types> {
                                                                       {}};
       EXPECT_TRUE(is_by_columns(detail::columns_of(moved, on, this->where.resource()), moved_rows))
           << p.name << ", " << f.name();
-      const auto degrees = detail::count_in_degrees(columns.size, columns.column_offsets.data(), columns.rows,
-                                                    16, on, this->where.resource());
+      const auto degrees = detail::count_in_degrees(columns, 16, on, this->where.resource());
       EXPECT_TRUE(are_in_degrees(degrees, expected, 16)) << p.name << ", " << f.name();
     });
   }
