@@ -118,9 +118,7 @@ void measure_gpu(const triangle& t, const std::vector<index>& expected, row& mad
   device_levels<index> kahn;
   device_levels<index> levels;
   made.gpu.transposition = time_on(on, [&] { columns = columns_of(d, on, resource); });
-  made.gpu.in_degrees = time_on(on, [&] {
-    degrees = count_in_degrees(columns.size, columns.column_offsets.data(), columns.rows, 0, on, resource);
-  });
+  made.gpu.in_degrees = time_on(on, [&] { degrees = count_in_degrees(columns, 0, on, resource); });
   made.gpu.kahn = time_on(on, [&] { kahn = kahn_levels_on_device(columns, degrees, on, resource); });
   made.gpu.rows = time_on(on, [&] {
     // Without a limit: the search of a small system would be continued on the host.

@@ -46,7 +46,7 @@ class analysis : public on_target<Types> {
       const detail::triangle_kernels::whole_rows wanted{12, 40, 5};
       const auto built =
           detail::build_with_levels<1>(detail::pattern_of(detail::view_of(there)), std::array{form}, {8, 12},
-                                       wanted, true, on, this->where.resource());
+                                       wanted, true, on, this->where.resource(), [](const auto&...) {});
       const auto& both = built[0];
       EXPECT_EQ(this->where.download(both.triangle.row_offsets), expected.row_offsets) << p.name;
       EXPECT_EQ(this->where.download(both.triangle.columns), expected.columns) << p.name;
@@ -82,8 +82,7 @@ class analysis : public on_target<Types> {
                                                                       {}};
       EXPECT_TRUE(is_by_columns(detail::columns_of(moved, on, this->where.resource()), moved_rows))
           << p.name << ", " << f.name();
-      const auto degrees = detail::count_in_degrees(columns.size, columns.column_offsets.data(), columns.rows,
-                                                    16, on, this->where.resource());
+      const auto degrees = detail::count_in_degrees(columns, 16, on, this->where.resource());
       EXPECT_TRUE(are_in_degrees(degrees, expected, 16)) << p.name << ", " << f.name();
     });
   }

@@ -577,7 +577,7 @@ ERRORS = (
         "tail",
         "row_per_thread",
         Edit(
-            D + "dataflow/row_per_thread/rhs_sharing.hpp",
+            D + "dataflow/row_per_thread/row_per_thread_params.hpp",
             "column < from.columns",
             "column < (from.columns < 8 ? from.columns : 8)",
         ),
@@ -837,9 +837,9 @@ ERRORS = (
         "index",
         "level_runs",
         Edit(
-            ELIMINATION + "runs_agents.hpp",
-            "ctx.load_constant(p.slots + r.needs) + (of_rhs ? length : Offset{0})",
-            "ctx.load_constant(p.slots + r.needs)",
+            ELIMINATION + "rewrite_rows.hpp",
+            "ctx.load_constant(slots + r.needs) + (of_rhs ? length : Offset{0})",
+            "ctx.load_constant(slots + r.needs)",
         ),
     ),
     error(
@@ -919,23 +919,13 @@ ERRORS = (
         ),
     ),
     error(
-        "both analyses: the second system takes the tasks of the first one",
-        "offset",
-        "both_triangles",
-        Edit(
-            D + "dataflow/partitioned/choose/level_tables.hpp",
-            "is_first ? number : number - p.first_tasks",
-            "number",
-        ),
-    ),
-    error(
-        "both analyses: the tables of the second triangle are counted from the first block on",
+        "both analyses: tables and tasks of the second triangle are counted from the first block on",
         "offset",
         "both_triangles",
         Edit(
             D + "dataflow/partitioned/choose/level_counts.hpp",
-            "of_one::run_block(ctx, p.of[1], block - p.first_blocks)",
-            "of_one::run_block(ctx, p.of[1], block)",
+            "Agent::run_block(ctx, shared, p.of[1], block - p.first_blocks)",
+            "Agent::run_block(ctx, shared, p.of[1], block)",
         ),
     ),
     error(
@@ -954,7 +944,7 @@ ERRORS = (
         "both_triangles",
         Edit(
             D + "dataflow/predict.hpp",
-            "choose(of) != path_name::single_block",
+            "of.choose() != path_name::single_block",
             "true",
         ),
     ),
@@ -1130,7 +1120,7 @@ ERRORS = (
         "order",
         "supernodal_merge",
         Edit(
-            SN + "analysis/merge_agent.hpp",
+            SN + "analysis/device_merge.hpp",
             "children",
             "Index{1}",
             within="+ 1 < children",
@@ -1140,7 +1130,7 @@ ERRORS = (
         "descendants of a supernode between it and the root do not learn of a merge",
         "structure",
         "supernodal_merge",
-        Edit(SN + "analysis/merge_agent.hpp", "a = ctx.load_constant(state.of.parent + a)", "a = node"),
+        Edit(SN + "analysis/device_merge.hpp", "a = ctx.load_constant(state.of.parent + a)", "a = node"),
     ),
     error(
         "a supernode is merged although its parent lacks one of its rows",

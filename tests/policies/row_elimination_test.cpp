@@ -559,7 +559,7 @@ TEST_F(LevelRuns, ListTheSameShortRowsUnderEverySchedule) {
           detail::simt::for_each_by_tile<32>(
               where.on(), detail::simt::ceil_div(p.size, std::int64_t{32}),
               detail::dataflow::row_elimination::number_rows<std::int32_t, std::int32_t>{
-                  p.size, triangle.row_offsets.data(), triangle.columns.data(), levels.of_row.data()});
+                  triangle.view(), levels.of_row.data()});
         }
         detail::dataflow::row_elimination::rewritten_system<double, std::int32_t, std::int32_t,
                                                             emulator::executor>

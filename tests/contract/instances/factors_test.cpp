@@ -186,8 +186,8 @@ TEST(Factors, OfOneMatrixAreAnalysedTogether) {
     const auto a = detail::pattern_of(detail::view_of(there));
     const std::array forms{detail::triangle_form(system_options{uplo::lower}, false),
                            detail::triangle_form(system_options{uplo::upper}, false)};
-    const auto both =
-        detail::build_with_levels<2>(a, forms, {32, 48}, {48, 0, INT64_MAX}, true, on, s.where.resource());
+    const auto both = detail::build_with_levels<2>(a, forms, {32, 48}, {48, 0, INT64_MAX}, true, on,
+                                                   s.where.resource(), [](const auto&...) {});
     for (std::size_t k = 0; k < 2; ++k) {
       const auto alone = detail::build_on_device(a, forms[k], on, s.where.resource());
       const auto expected = detail::levels_of_rows(alone, on, s.where.resource(), true);
@@ -198,8 +198,8 @@ TEST(Factors, OfOneMatrixAreAnalysedTogether) {
       EXPECT_EQ(detail::download_array(both[k].triangle.columns.data(), alone.entries(), on),
                 detail::download_array(alone.columns.data(), alone.entries(), on));
     }
-    const auto split =
-        detail::build_with_levels<2>(a, forms, {2, 0}, {0, 0, INT64_MAX}, true, on, s.where.resource());
+    const auto split = detail::build_with_levels<2>(a, forms, {2, 0}, {0, 0, INT64_MAX}, true, on,
+                                                    s.where.resource(), [](const auto&...) {});
     EXPECT_FALSE(split[0].levels || split[1].levels) << "rows are to be split";
   }
   const auto stored = s.make_stored(patterns::stencil_2d(12, 11), false, 2);

@@ -11,13 +11,11 @@
 namespace sptrsv::SPTRSV_ABI::detail::triangle_kernels {
 
 /// The result of check_entries_agent for one triangle of the stored matrix.
-template <class Offset>
+template <class Index, class Offset>
 struct checked_triangle {
   triangle_form form{system_options{}, false};
-  /// Strictly lower entries of each row, by substitution index; must be 0 before.
-  Offset* row_lengths = nullptr;
-  /// By substitution index, must be -1 before; null if the diagonal is unit.
-  Offset* diagonal_sources = nullptr;
+  /// As start_rows initialises it: its row offsets get the numbers of strictly lower entries of each row.
+  triangle_view<Index, Offset> to{};
   report* found = nullptr;  ///< the findings
 };
 
@@ -40,7 +38,7 @@ struct check_entries_agent {
   struct shared_storage {};
   struct params {
     pattern_view<Index, Offset> a;
-    array_of<checked_triangle<Offset>, Triangles> triangles;
+    array_of<checked_triangle<Index, Offset>, Triangles> triangles;
   };
 
   template <class Context>
@@ -138,7 +136,7 @@ struct check_entries_agent {
 
   template <class Context>
   SPTRSV_DEVICE static counted classify(Context& ctx, const params& p,
-                                        const checked_triangle<Offset>& triangle, std::int64_t e,
+                                        const checked_triangle<Index, Offset>& triangle, std::int64_t e,
                                         std::int64_t m, const stored_entry& stored) {
     const auto at = triangle_entry_of(triangle.form, static_cast<Index>(p.a.size - 1), static_cast<Index>(m),
                                       stored.minor);
@@ -146,8 +144,9 @@ struct check_entries_agent {
       ctx.atomic_min(&triangle.found->duplicate, m);
     }
     counted entry{at.row, at.column < at.row, Offset{-1}};
-    if (at.column == at.row && triangle.diagonal_sources != nullptr) {
-      entry.other_diagonal = ctx.atomic_exchange(triangle.diagonal_sources + at.row, static_cast<Offset>(e));
+    if (at.column == at.row && triangle.to.diagonal_sources != nullptr) {
+      entry.other_diagonal =
+          ctx.atomic_exchange(triangle.to.diagonal_sources + at.row, static_cast<Offset>(e));
     }
     return entry;
   }
@@ -155,7 +154,7 @@ struct check_entries_agent {
   /// Adds the entries of the warp to the lengths of their rows: one atomic addition per run of lanes with the
   /// same row, because additions to the same word are serialised.
   template <class Context>
-  SPTRSV_DEVICE static void add_lengths(Context& ctx, const checked_triangle<Offset>& triangle,
+  SPTRSV_DEVICE static void add_lengths(Context& ctx, const checked_triangle<Index, Offset>& triangle,
                                         const counted& entry) {
     const auto warp = ctx.template group<32>();
     const int rank = warp.rank();
@@ -170,36 +169,34 @@ struct check_entries_agent {
     const int lanes = next != 0 ? simt::lowest_bit(next) + 1 : 32 - rank;
     const std::uint32_t own = below >> rank & (lanes < 32 ? (1u << lanes) - 1u : ~0u);
     if (own != 0) {
-      ctx.atomic_add(triangle.row_lengths + entry.row, static_cast<Offset>(simt::bit_count(own)));
+      ctx.atomic_add(triangle.to.row_offsets + entry.row, static_cast<Offset>(simt::bit_count(own)));
     }
   }
 };
 
 /// The body of the scan after check_entries_agent: turns the lengths of the rows into row offsets, and
 /// records missing diagonal entries and the number of entries.
-template <class Offset>
+template <class Index, class Offset>
 struct finish_rows {
-  Offset* row_offsets;             ///< by substitution index, size + 1; holds the lengths before
-  const Offset* diagonal_sources;  ///< by substitution index; null if the diagonal is unit
-  std::int64_t size;
+  triangle_view<Index, Offset> to;  ///< its row offsets hold the lengths before
   bool reversed;
   report* found;
   split_limits limits;  ///< of the rows whose partial rows are counted; `part` 0: none
 
   template <class Context>
   SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t r) const {
-    return {static_cast<std::int64_t>(ctx.load(row_offsets + r))};
+    return {static_cast<std::int64_t>(ctx.load(to.row_offsets + r))};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const simt::counted& own,
                            std::int64_t before) const {
-    ctx.store(row_offsets + r, static_cast<Offset>(before));
-    if (r == size - 1) {
-      ctx.store(row_offsets + size, static_cast<Offset>(before + own.count));
+    ctx.store(to.row_offsets + r, static_cast<Offset>(before));
+    if (r == to.size - 1) {
+      ctx.store(to.row_offsets + to.size, static_cast<Offset>(before + own.count));
       ctx.store(&found->entries, before + own.count);
     }
-    if (diagonal_sources != nullptr && ctx.load_constant(diagonal_sources + r) == Offset{-1}) {
-      ctx.atomic_min(&found->diagonal, reversed ? size - 1 - r : r);
+    if (to.diagonal_sources != nullptr && ctx.load_constant(to.diagonal_sources + r) == Offset{-1}) {
+      ctx.atomic_min(&found->diagonal, reversed ? to.size - 1 - r : r);
     }
   }
   /// Finds the longest row, and counts the partial rows.

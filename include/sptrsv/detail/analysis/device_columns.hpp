@@ -182,19 +182,19 @@ struct add_in_degrees {
   }
 };
 
-/// Counts the in-degrees in one pass over the entries: how often each row occurs in `rows`. `block` is the
-/// number of unknowns that one thread block solves, or 0; then `column_offsets` may be null. Synchronises.
+/// Counts the in-degrees in one pass over the entries. `block`: the number of unknowns that one thread block
+/// solves, or 0. Synchronises.
 template <class Index, class Offset, class Executor>
-in_degrees<Index> count_in_degrees(std::int64_t size, const Offset* column_offsets, const buffer<Index>& rows,
-                                   std::int64_t block, const Executor& on, memory_resource& resource) {
+in_degrees<Index> count_in_degrees(const device_columns<Index, Offset>& c, std::int64_t block,
+                                   const Executor& on, memory_resource& resource) {
   in_degrees<Index> result;
-  result.total = make_zeros<Index>(size, on, resource);
-  result.inside = make_zeros<Index>(block > 0 ? size : 0, on, resource);
+  result.total = make_zeros<Index>(c.size, on, resource);
+  result.inside = make_zeros<Index>(block > 0 ? c.size : 0, on, resource);
   const auto longest = make_zeros<std::int64_t>(1, on, resource);
-  simt::for_each(on, static_cast<std::int64_t>(rows.size()),
-                 add_in_degrees<Index, Offset>{size, column_offsets, rows.data(), block, result.total.data(),
-                                               result.inside.data()});
-  simt::find_largest(on, size, array_kernels::element_of<Index>{result.total.data()}, longest.data());
+  simt::for_each(on, c.entries(),
+                 add_in_degrees<Index, Offset>{c.size, c.column_offsets.data(), c.rows.data(), block,
+                                               result.total.data(), result.inside.data()});
+  simt::find_largest(on, c.size, array_kernels::element_of<Index>{result.total.data()}, longest.data());
   result.longest = download_value(longest.data(), on);
   return result;
 }

@@ -31,6 +31,9 @@ struct device_triangle {
   buffer<Offset> diagonal_sources;
 
   [[nodiscard]] std::int64_t entries() const { return static_cast<std::int64_t>(columns.size()); }
+  [[nodiscard]] triangle_view<Index, Offset> view() const {
+    return {size, row_offsets.data(), columns.data(), sources.data(), diagonal_sources.data()};
+  }
   [[nodiscard]] std::size_t bytes() const {
     return row_offsets.bytes() + columns.bytes() + sources.bytes() + diagonal_sources.bytes();
   }
@@ -49,26 +52,21 @@ struct stored_run {
   }
 };
 
-/// Finds the run of a row of a triangle with device_triangle::rows_are_stored_runs.
-template <class Offset>
-struct stored_run_reader {
-  const Offset* row_offsets;       ///< by row, size + 1
-  const Offset* sources;           ///< by entry
-  const Offset* diagonal_sources;  ///< by row; null if the diagonal is unit
-  bool reversed;
-
-  /// Returns the run of `row`. The result is meaningless if the row has neither stored entries nor a pivot.
-  template <class Context>
-  SPTRSV_DEVICE stored_run<Offset> operator()(Context& ctx, std::int64_t row) const {
-    const Offset pivot = diagonal_sources == nullptr ? Offset{-1} : ctx.load_constant(diagonal_sources + row);
-    if (pivot >= 0) {
-      return {pivot, reversed};
-    }
-    const Offset end = ctx.load_constant(row_offsets + row + 1);
-    const Offset last = end > ctx.load_constant(row_offsets + row) ? ctx.load_constant(sources + end - 1) : 0;
-    return {static_cast<Offset>(reversed ? last - 1 : last + 1), reversed};
+/// Finds the run of a row of a triangle with device_triangle::rows_are_stored_runs. The result is meaningless
+/// if the row has neither stored entries nor a pivot. `reversed`: see stored_run.
+template <class Context, class Index, class Offset>
+SPTRSV_DEVICE stored_run<Offset> run_of_row(Context& ctx, const triangle_view<Index, Offset>& t,
+                                            std::int64_t row, bool reversed) {
+  const Offset pivot =
+      t.diagonal_sources == nullptr ? Offset{-1} : ctx.load_constant(t.diagonal_sources + row);
+  if (pivot >= 0) {
+    return {pivot, reversed};
   }
-};
+  const Offset end = ctx.load_constant(t.row_offsets + row + 1);
+  const bool has_entries = end > ctx.load_constant(t.row_offsets + row);
+  const Offset last = has_entries ? ctx.load_constant(t.sources + end - 1) : 0;
+  return {static_cast<Offset>(reversed ? last - 1 : last + 1), reversed};
+}
 
 /// Returns the number of bits that represent 0 ... count - 1.
 inline int bits_for(std::uint64_t count) {

@@ -11,21 +11,6 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::triangle_kernels {
 
-/// Returns the last number in [low, high) for which `holds` is true: for all numbers up to it, and for none
-/// behind it. It is true for `low`, which is not asked.
-template <class Holds>
-SPTRSV_DEVICE std::int64_t last_that(std::int64_t low, std::int64_t high, const Holds& holds) {
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    if (holds(middle)) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 /// Returns for how many of the numbers from 0 on, `count` at most, `holds` is true.
 template <class Holds>
 SPTRSV_DEVICE std::int64_t count_while(std::int64_t count, const Holds& holds) {
@@ -40,6 +25,13 @@ SPTRSV_DEVICE std::int64_t count_while(std::int64_t count, const Holds& holds) {
     }
   }
   return low;
+}
+
+/// Returns the last number in [low, high) for which `holds` is true: for all numbers up to it, and for none
+/// behind it. It is true for `low`, which is not asked.
+template <class Holds>
+SPTRSV_DEVICE std::int64_t last_that(std::int64_t low, std::int64_t high, const Holds& holds) {
+  return low + count_while(high - low - 1, [&](std::int64_t k) { return holds(low + 1 + k); });
 }
 
 /// Returns the row (column) of the storage that holds entry `e`: the last one whose offset is at most `e`.

@@ -124,12 +124,11 @@ template <class Index, class Offset>
 void check_counts(std::int64_t rows, std::int64_t columns, std::int64_t entries) {
   SPTRSV_EXPECTS(rows >= 0 && columns >= 0 && entries >= 0, errc::invalid_argument,
                  "the matrix has a negative dimension or number of entries");
-  SPTRSV_EXPECTS(rows <= max_count<Index>, errc::invalid_argument,
-                 std::to_string(rows) + " rows do not fit the index type");
-  SPTRSV_EXPECTS(columns <= max_count<Index>, errc::invalid_argument,
-                 std::to_string(columns) + " columns do not fit the index type");
-  SPTRSV_EXPECTS(entries <= max_count<Offset>, errc::invalid_argument,
-                 std::to_string(entries) + " entries do not fit the offset type");
+  SPTRSV_EXPECTS(rows <= max_count<Index>, errc::invalid_argument, rows, " rows do not fit the index type");
+  SPTRSV_EXPECTS(columns <= max_count<Index>, errc::invalid_argument, columns,
+                 " columns do not fit the index type");
+  SPTRSV_EXPECTS(entries <= max_count<Offset>, errc::invalid_argument, entries,
+                 " entries do not fit the offset type");
 }
 
 /// Checks the dimensions of the matrix of a system and of the right-hand sides.
@@ -137,15 +136,13 @@ template <class Value, class Index, class Offset>
 void check_dimensions(std::int64_t rows, std::int64_t columns, std::int64_t entries,
                       const system_options& options) {
   SPTRSV_EXPECTS(rows < 0 || columns < 0 || entries < 0 || rows == columns, errc::not_square,
-                 "a triangular solve needs a square matrix, this one is " + std::to_string(rows) + " x " +
-                     std::to_string(columns));
+                 "a triangular solve needs a square matrix, this one is ", rows, " x ", columns);
   check_counts<Index, Offset>(rows, columns, entries);
   SPTRSV_EXPECTS(options.max_rhs >= 1, errc::invalid_argument, "max_rhs must be at least 1");
   SPTRSV_EXPECTS(options.max_rhs <=
                      PTRDIFF_MAX / static_cast<std::int64_t>(sizeof(Value)) / std::max<std::int64_t>(rows, 1),
-                 errc::invalid_argument,
-                 "max_rhs = " + std::to_string(options.max_rhs) + ": so many right-hand sides of " +
-                     std::to_string(rows) + " rows exceed the address space");
+                 errc::invalid_argument, "max_rhs = ", options.max_rhs, ": so many right-hand sides of ",
+                 rows, " rows exceed the address space");
 }
 
 /// Checks the dimensions of a system whose matrix is compressed.
@@ -236,9 +233,8 @@ void check_shape(std::int64_t rows, std::int64_t columns, const panel_pattern<In
                  "the matrix has a negative number of supernodes or rows of panels");
   SPTRSV_EXPECTS(options.part == uplo::lower, errc::unsupported,
                  "a supernodal matrix is a lower triangle: options.part must be uplo::lower");
-  SPTRSV_EXPECTS(
-      (a.supernodes == 0) == (rows == 0) && a.supernodes <= rows, errc::offsets_not_monotone,
-      std::to_string(a.supernodes) + " supernodes cannot have " + std::to_string(rows) + " columns");
+  SPTRSV_EXPECTS((a.supernodes == 0) == (rows == 0) && a.supernodes <= rows, errc::offsets_not_monotone,
+                 a.supernodes, " supernodes cannot have ", rows, " columns");
   SPTRSV_EXPECTS(rows > 0 || a.entries == 0, errc::offsets_not_monotone,
                  "a matrix of size 0 cannot have entries");
 }
@@ -254,27 +250,23 @@ void check_spaces(const panel_pattern<Index, Offset>& a, const char* taker) {
 
 /// A copy of a pattern that is in the memory of an executor.
 template <class Index, class Offset>
-class pattern_copy {
- public:
+struct pattern_copy {
+  pattern_view<Index, Offset> of;
+  std::vector<Offset> offsets;
+  std::vector<Index> indices;
+
   /// Copies the arrays, unchecked. Synchronises.
   template <class Executor>
   pattern_copy(const pattern_view<Index, Offset>& a, const Executor& on)
-      : offsets_(download_array(a.offsets, a.size > 0 ? a.size + 1 : 0, on)),
-        indices_(download_array(a.indices, a.entries, on)),
-        view_{a} {
-    offsets_.resize(at(a.size) + 1);
-    view_.offsets = offsets_.data();
-    view_.indices = indices_.data();
+      : of(a),
+        offsets(download_array(a.offsets, a.size > 0 ? a.size + 1 : 0, on)),
+        indices(download_array(a.indices, a.entries, on)) {
+    offsets.resize(at(a.size) + 1);
   }
-  pattern_copy(const pattern_copy&) = delete;
-  pattern_copy& operator=(const pattern_copy&) = delete;
 
-  [[nodiscard]] const pattern_view<Index, Offset>& view() const { return view_; }
-
- private:
-  std::vector<Offset> offsets_;
-  std::vector<Index> indices_;
-  pattern_view<Index, Offset> view_;
+  [[nodiscard]] pattern_view<Index, Offset> view() const {
+    return {of.size, of.entries, offsets.data(), indices.data(), of.by_columns};
+  }
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

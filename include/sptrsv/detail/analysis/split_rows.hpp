@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <utility>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 
@@ -25,65 +25,30 @@ struct split_triangle {
   buffer<Index> substitution_indices;
 };
 
-namespace split_kernels {
-
-using triangle_kernels::row_length;
-using triangle_kernels::split_limits;
-
-/// Maps the rows before the split to the rows after it.
+/// Returns the number of partial rows of an old row.
 template <class Index, class Offset>
-struct cut {
-  split_limits limits;
-  const Offset* old_offsets;  ///< by old row
-  const Index* parts_before;  ///< by old row: number of partial rows of the rows before it
-  const Offset* new_offsets;  ///< by new row
+struct count_parts {
+  triangle_view<Index, Offset> old;
+  triangle_kernels::split_limits limits;
 
-  /// Returns the new index of an old row. Its partial rows come directly before it.
   template <class Context>
-  SPTRSV_DEVICE std::int64_t new_row(Context& ctx, std::int64_t row) const {
-    return row + static_cast<std::int64_t>(ctx.load_constant(parts_before + row)) +
-           limits.partial_rows_of(row_length(ctx, old_offsets, row));
+  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t row) const {
+    return limits.partial_rows_of(triangle_kernels::row_length(ctx, old.row_offsets, row));
   }
 };
 
-/// The body of a scan over the old rows, which counts their partial rows.
-template <class Index, class Offset>
-struct count_partial_rows {
-  std::int64_t size;
-  split_limits limits;
-  const Offset* offsets;
-  Index* parts;  ///< output: number of the partial rows of all rows
-
-  template <class Context>
-  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t row) const {
-    return {limits.partial_rows_of(row_length(ctx, offsets, row))};
-  }
-  template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const simt::counted& own,
-                           std::int64_t before) const {
-    if (row == size - 1) {
-      ctx.store(parts, static_cast<Index>(before + own.count));
-    }
-  }
-};
-
-/// The body of the same scan when there is memory for the new rows: writes offset, substitution index and
-/// diagonal source of the new rows that each old row becomes, and the entries of the row for its partial
+/// The body of a scan over the old rows, which counts their partial rows: writes offset, substitution index
+/// and diagonal source of the new rows that each old row becomes, and the entries of the row for its partial
 /// rows, which are its first entries. Each partial row adds one such entry: the number of entries before a
 /// new row follows from the number of partial rows before it.
 template <class Index, class Offset>
 struct make_rows {
-  std::int64_t size;
-  split_limits limits;
-  const Offset* old_offsets;              ///< by old row
+  triangle_view<Index, Offset> old;
+  triangle_view<Index, Offset> made;  ///< output
+  triangle_kernels::split_limits limits;
   const Index* old_substitution_indices;  ///< by old row; null: a row is its substitution index
-  const Offset* old_pivots;               ///< by old row; null: the diagonal is unit
-  Index* parts_before;                    ///< output by old row, see cut
-  Offset* offsets;                        ///< output by new row, with the end of the last one
   Index* substitution_indices;            ///< output by new row
-  Offset* pivots;                         ///< output by new row
-  Index* columns;                         ///< output by new entry
-  Offset* sources;                        ///< output by new entry
+  Index* parts_before;                    ///< output by old row: the partial rows of the rows before it
 
   struct old_row {
     std::int64_t count;  ///< partial rows
@@ -93,8 +58,8 @@ struct make_rows {
 
   template <class Context>
   SPTRSV_DEVICE old_row load(Context& ctx, std::int64_t row) const {
-    const Offset begin = ctx.load_constant(old_offsets + row);
-    const Offset end = ctx.load_constant(old_offsets + row + 1);
+    const Offset begin = ctx.load_constant(old.row_offsets + row);
+    const Offset end = ctx.load_constant(old.row_offsets + row + 1);
     return {limits.partial_rows_of(static_cast<std::int64_t>(end - begin)), begin, end};
   }
   template <class Context>
@@ -105,23 +70,23 @@ struct make_rows {
     const std::int64_t first_entry = static_cast<std::int64_t>(own.begin) + before;
     const std::int64_t own_entries = first_entry + own.count * limits.part;
     for (std::int64_t part = 0; part < own.count; ++part) {
-      ctx.store(offsets + first + part, static_cast<Offset>(first_entry + part * limits.part));
+      ctx.store(made.row_offsets + first + part, static_cast<Offset>(first_entry + part * limits.part));
       ctx.store(substitution_indices + first + part, Index{-1});
-      if (old_pivots != nullptr) {
-        ctx.store(pivots + first + part, Offset{-1});
+      if (old.diagonal_sources != nullptr) {
+        ctx.store(made.diagonal_sources + first + part, Offset{-1});
       }
-      ctx.store(columns + own_entries + part, static_cast<Index>(first + part));
-      ctx.store(sources + own_entries + part, static_cast<Offset>(triangle_kernels::minus_one_source));
+      ctx.store(made.columns + own_entries + part, static_cast<Index>(first + part));
+      ctx.store(made.sources + own_entries + part, static_cast<Offset>(triangle_kernels::minus_one_source));
     }
-    ctx.store(offsets + to, static_cast<Offset>(own_entries));
+    ctx.store(made.row_offsets + to, static_cast<Offset>(own_entries));
     ctx.store(substitution_indices + to, old_substitution_indices == nullptr
                                              ? static_cast<Index>(row)
                                              : ctx.load_constant(old_substitution_indices + row));
-    if (old_pivots != nullptr) {
-      ctx.store(pivots + to, ctx.load_constant(old_pivots + row));
+    if (old.diagonal_sources != nullptr) {
+      ctx.store(made.diagonal_sources + to, ctx.load_constant(old.diagonal_sources + row));
     }
-    if (row == size - 1) {
-      ctx.store(offsets + to + 1,
+    if (row == old.size - 1) {
+      ctx.store(made.row_offsets + to + 1,
                 static_cast<Offset>(static_cast<std::int64_t>(own.end) + before + own.count));
     }
   }
@@ -129,29 +94,34 @@ struct make_rows {
 
 /// Moves the entries: partial rows take the first ones of their row. See for_each_entry().
 template <class Index, class Offset>
-struct move_entries {
-  cut<Index, Offset> c;
-  const Index* old_columns;
-  const Offset* old_sources;
-  Index* columns;
-  Offset* sources;
+struct hand_over_entries {
+  triangle_view<Index, Offset> old;
+  triangle_view<Index, Offset> made;
+  triangle_kernels::split_limits limits;
+  const Index* parts_before;  ///< see make_rows
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
-    const std::int64_t k = e - static_cast<std::int64_t>(ctx.load_constant(c.old_offsets + row));
-    const std::int64_t parts = c.limits.partial_rows_of(row_length(ctx, c.old_offsets, row));
-    const std::int64_t own = c.new_row(ctx, row);
-    const bool handed_over = k < parts * c.limits.part;
-    const std::int64_t to = handed_over ? own - parts + k / c.limits.part : own;
-    const std::int64_t at = handed_over ? k % c.limits.part : parts + k - parts * c.limits.part;
-    const std::int64_t slot = static_cast<std::int64_t>(ctx.load_constant(c.new_offsets + to)) + at;
-    ctx.store(columns + slot, static_cast<Index>(c.new_row(
-                                  ctx, static_cast<std::int64_t>(ctx.load_constant(old_columns + e)))));
-    ctx.store(sources + slot, ctx.load_constant(old_sources + e));
+    const std::int64_t k = e - static_cast<std::int64_t>(ctx.load_constant(old.row_offsets + row));
+    const std::int64_t parts = count_parts<Index, Offset>{old, limits}(ctx, row);
+    const std::int64_t own = new_row(ctx, row);
+    const bool handed_over = k < parts * limits.part;
+    const std::int64_t to = handed_over ? own - parts + k / limits.part : own;
+    const std::int64_t at = handed_over ? k % limits.part : parts + k - parts * limits.part;
+    const std::int64_t slot = static_cast<std::int64_t>(ctx.load_constant(made.row_offsets + to)) + at;
+    const auto column = static_cast<std::int64_t>(ctx.load_constant(old.columns + e));
+    ctx.store(made.columns + slot, static_cast<Index>(new_row(ctx, column)));
+    ctx.store(made.sources + slot, ctx.load_constant(old.sources + e));
+  }
+
+ private:
+  /// Returns the new index of an old row. Its partial rows come directly before it.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t new_row(Context& ctx, std::int64_t row) const {
+    return row + static_cast<std::int64_t>(ctx.load_constant(parts_before + row)) +
+           count_parts<Index, Offset>{old, limits}(ctx, row);
   }
 };
-
-}  // namespace split_kernels
 
 /// Splits rows once. `substitution_indices`: of the rows of `t`; empty at the first split. Synchronises.
 template <class Index, class Offset, class Executor>
@@ -161,18 +131,17 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
                                          const analysis_memory& memory) {
   const auto expect_countable = [](std::int64_t rows, std::int64_t entries) {
     SPTRSV_EXPECTS(rows <= max_count<Index> && entries <= max_count<Offset>, errc::unsupported,
-                   "splitting long rows adds rows: " + std::to_string(rows) + " rows and " +
-                       std::to_string(entries) + " entries do not fit the index and offset types");
+                   "splitting long rows adds rows: ", rows, " rows and ", entries,
+                   " entries do not fit the index and offset types");
   };
   expect_countable(t.entries() / limits.part, t.entries());  // the scan must not overflow
-  const auto parts_before = make_buffer<Index>(t.size, on, memory.scratch);
+  const auto parts_before = make_buffer<Index>(t.size + 1, on, memory.scratch);
   auto added = static_cast<Index>(t.partial_rows);
   if (!(t.counted == limits)) {
-    const auto parts = make_buffer<Index>(1, on, memory.scratch);
-    scan(on, t.size,
-         split_kernels::count_partial_rows<Index, Offset>{t.size, limits, t.row_offsets.data(), parts.data()},
+    scan(on, t.size + 1,
+         sum_values<Index, count_parts<Index, Offset>>{{t.view(), limits}, t.size, parts_before.data()},
          memory);
-    added = download_value(parts.data(), on);
+    added = last_of(parts_before, on);
   }
 
   split_triangle<Index, Offset> made;
@@ -188,19 +157,12 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   n.diagonal_sources = make_buffer<Offset>(t.diagonal_sources.size() == 0 ? 0 : n.size, on, memory.kept);
   made.substitution_indices = make_buffer<Index>(n.size, on, memory.kept);
   scan(on, t.size,
-       split_kernels::make_rows<Index, Offset>{
-           t.size, limits, t.row_offsets.data(), substitution_indices.data(), t.diagonal_sources.data(),
-           parts_before.data(), n.row_offsets.data(), made.substitution_indices.data(),
-           n.diagonal_sources.data(), n.columns.data(), n.sources.data()},
+       make_rows<Index, Offset>{t.view(), n.view(), limits, substitution_indices.data(),
+                                made.substitution_indices.data(), parts_before.data()},
        memory);
   triangle_kernels::for_each_entry(
       on, t.row_offsets.data(), t.size, t.entries(),
-      split_kernels::move_entries<Index, Offset>{
-          {limits, t.row_offsets.data(), parts_before.data(), n.row_offsets.data()},
-          t.columns.data(),
-          t.sources.data(),
-          n.columns.data(),
-          n.sources.data()});
+      hand_over_entries<Index, Offset>{t.view(), n.view(), limits, parts_before.data()});
   // A row with many partial rows keeps as many entries for them and may still be long.
   n.longest_row =
       std::max(std::min(t.longest_row, limits.whole), t.longest_row < limits.part * (limits.part - 1)

@@ -62,13 +62,13 @@ class triangle_builder {
       return t;
     }
     const reports found = check(t);
-    const std::array<std::int64_t, N> rooms = entries_of(found);
     if (all_ascend(found)) {
-      write_ascending_entries(t, rooms, {});
+      write_ascending_entries(t, [&](std::size_t k) { return found[k].entries; }, {});
     }
     for (std::size_t k = 0; k < N; ++k) {
       if (ascends(found, k) && !all_ascend(found)) {
-        triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries, writer_of(t, k, rooms[k], {}));
+        triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
+                                         writer_of(t, k, found[k].entries, {}));
       }
       complete(t, found, k);
     }
@@ -79,7 +79,7 @@ class triangle_builder {
 
   /// Runs steps 1 to 3; otherwise as read_reports().
   reports check(const triangles& t) const {
-    simt::all_of<triangle_kernels::start_rows<Offset>, N> start{};
+    simt::all_of<triangle_kernels::start_rows<Index, Offset>, N> start{};
     for (std::size_t k = 0; k < N; ++k) {
       start.of[k] = start_rows(t, k);
     }
@@ -101,8 +101,8 @@ class triangle_builder {
   }
 
   /// Returns the kernel of step 1 for triangle k.
-  triangle_kernels::start_rows<Offset> start_rows(const triangles& t, std::size_t k) const {
-    return {t[k].row_offsets.data(), t[k].diagonal_sources.data(), report_on_device(k)};
+  triangle_kernels::start_rows<Index, Offset> start_rows(const triangles& t, std::size_t k) const {
+    return {t[k].view(), report_on_device(k)};
   }
 
   /// Enqueues steps 2 and 3.
@@ -110,24 +110,25 @@ class triangle_builder {
     using agent = triangle_kernels::check_entries_agent<Index, Offset, static_cast<int>(N)>;
     typename agent::params p{a_, {}};
     for (std::size_t k = 0; k < N; ++k) {
-      p.triangles[k] = {forms_[k], t[k].row_offsets.data(), t[k].diagonal_sources.data(),
-                        report_on_device(k)};
+      p.triangles[k] = {forms_[k], t[k].view(), report_on_device(k)};
     }
     on_.template launch<agent>(simt::block_count(std::max(a_.size, a_.entries), agent::block_items), p);
     for (std::size_t k = 0; k < N; ++k) {
       scan(on_, a_.size,
-           triangle_kernels::finish_rows<Offset>{t[k].row_offsets.data(), t[k].diagonal_sources.data(),
-                                                 a_.size, forms_[k].reversed, report_on_device(k), limits_},
+           triangle_kernels::finish_rows<Index, Offset>{t[k].view(), forms_[k].reversed, report_on_device(k),
+                                                        limits_},
            memory_);
     }
   }
 
-  /// Enqueues step 4 for storage that is sorted by rows of all systems. `rooms`: at least their entries.
-  void write_ascending_entries(triangles& t, const std::array<std::int64_t, N>& rooms,
+  /// Enqueues step 4 for storage that is sorted by rows of all systems. `room_of(k)`: at least the entries of
+  /// triangle k.
+  template <class RoomOf>
+  void write_ascending_entries(triangles& t, const RoomOf& room_of,
                                const triangle_kernels::sound_rows& condition) const {
     simt::all_of<triangle_kernels::write_ascending_entries<Index, Offset>, N> write{};
     for (std::size_t k = 0; k < N; ++k) {
-      write.of[k] = writer_of(t, k, rooms[k], condition);
+      write.of[k] = writer_of(t, k, room_of(k), condition);
     }
     triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries, write);
   }
@@ -180,17 +181,12 @@ class triangle_builder {
   [[nodiscard]] bool all_ascend(const reports& found) const {
     return ascends(found, 0) && ascends(found, N - 1);  // N is 1 or 2
   }
-  static std::array<std::int64_t, N> entries_of(const reports& found) {
-    std::array<std::int64_t, N> entries;
-    std::transform(found.begin(), found.end(), entries.begin(), [](const report& r) { return r.entries; });
-    return entries;
-  }
   /// Allocates the entries of triangle k and returns the kernel body that writes them.
   triangle_kernels::write_ascending_entries<Index, Offset> writer_of(
       triangles& t, std::size_t k, std::int64_t room, const triangle_kernels::sound_rows& condition) const {
     t[k].columns = make_buffer<Index>(room, on_, memory_.kept);
     t[k].sources = make_buffer<Offset>(room, on_, memory_.kept);
-    return {a_, forms_[k], t[k].row_offsets.data(), t[k].columns.data(), t[k].sources.data(), condition};
+    return {a_, forms_[k], t[k].view(), condition};
   }
 
   /// Returns whether the offsets start and end as they do in a matrix that counts from 1.
@@ -205,31 +201,29 @@ class triangle_builder {
                          flag.data());
   }
 
-  /// Writes the entries in any order within their rows, and sorts each row on its own.
+  /// Writes the sources of the entries, in any order within their rows; returns their keys, from `of_keys`.
+  template <class Key>
+  buffer<Key> scatter_entries(triangle& t, const triangle_form& form, std::int64_t entries,
+                              memory_resource& of_keys) const {
+    const auto cursors = make_buffer<Offset>(a_.size, on_, memory_.scratch);
+    auto keys = make_buffer<Key>(entries, on_, of_keys);
+    t.sources = make_buffer<Offset>(entries, on_, memory_.kept);
+    on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
+    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
+                                     triangle_kernels::scatter_entries<Index, Offset, Key>{
+                                         a_, form, cursors.data(), keys.data(), t.sources.data()});
+    return keys;
+  }
+  /// Sorts the entries of each row on their own.
   void sort_entries_by_rows(triangle& t, const triangle_form& form, report* faults,
                             std::int64_t entries) const {
-    const auto cursors = make_buffer<Offset>(a_.size, on_, memory_.scratch);
-    on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
-    t.columns = make_buffer<Index>(entries, on_, memory_.kept);
-    t.sources = make_buffer<Offset>(entries, on_, memory_.kept);
-    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
-                                     triangle_kernels::scatter_entries<Index, Offset, Index>{
-                                         a_, form, cursors.data(), t.columns.data(), t.sources.data()});
-    simt::for_each_by_groups(
-        on_, simt::ceil_power_of_two(static_cast<int>(t.longest_row)), a_.size,
-        triangle_kernels::sort_short_rows<Index, Offset>{t.row_offsets.data(), t.columns.data(),
-                                                         t.sources.data(), form, a_.size, faults});
+    t.columns = scatter_entries<Index>(t, form, entries, memory_.kept);
+    simt::for_each_by_groups(on_, simt::ceil_power_of_two(static_cast<int>(t.longest_row)), a_.size,
+                             triangle_kernels::sort_short_rows<Index, Offset>{t.view(), form, faults});
   }
   /// Sorts by row and column.
   void sort_all_entries(triangle& t, const triangle_form& form, report* faults, std::int64_t entries) const {
-    auto cursors = make_buffer<Offset>(a_.size, on_, memory_.scratch);
-    auto keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
-    t.sources = make_buffer<Offset>(entries, on_, memory_.kept);
-    on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
-    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
-                                     triangle_kernels::scatter_entries<Index, Offset, std::uint64_t>{
-                                         a_, form, cursors.data(), keys.data(), t.sources.data()});
-    cursors = {};
+    auto keys = scatter_entries<std::uint64_t>(t, form, entries, memory_.scratch);
     const auto size = static_cast<std::uint64_t>(a_.size);
     {
       auto other_keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);

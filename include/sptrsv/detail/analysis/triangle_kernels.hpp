@@ -18,6 +18,16 @@ struct level_search {
   std::int64_t levels = 0;     ///< levels found so far
 };
 
+/// The arrays of a device_triangle as kernels see them.
+template <class Index, class Offset>
+struct triangle_view {
+  std::int64_t size;
+  Offset* row_offsets;
+  Index* columns;
+  Offset* sources;
+  Offset* diagonal_sources;  ///< null if the diagonal is unit
+};
+
 namespace triangle_kernels {
 
 /// The first offending row (column) of each fault; a number not below the size means no fault.
@@ -79,17 +89,16 @@ struct split_limits {
 };
 
 /// Initialises the arrays of the following kernels. Runs once per row.
-template <class Offset>
+template <class Index, class Offset>
 struct start_rows {
-  Offset* row_lengths;       ///< by substitution index
-  Offset* diagonal_sources;  ///< by substitution index; null if the diagonal is unit
+  triangle_view<Index, Offset> to;  ///< its row offsets get the lengths of the rows
   report* found;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
-    ctx.store(row_lengths + r, Offset{0});
-    if (diagonal_sources != nullptr) {
-      ctx.store(diagonal_sources + r, Offset{-1});
+    ctx.store(to.row_offsets + r, Offset{0});
+    if (to.diagonal_sources != nullptr) {
+      ctx.store(to.diagonal_sources + r, Offset{-1});
     }
     if (r == 0) {
       ctx.store(found, report{});
@@ -103,9 +112,7 @@ template <class Index, class Offset>
 struct write_ascending_entries {
   pattern_view<Index, Offset> a;
   triangle_form form;
-  const Offset* row_offsets;  ///< by substitution index, size + 1
-  Index* columns;             ///< output by entry of the triangle
-  Offset* sources;            ///< output by entry of the triangle
+  triangle_view<Index, Offset> to;  ///< columns and sources are output
   sound_rows condition{};
 
   template <class Context>
@@ -120,9 +127,9 @@ struct write_ascending_entries {
       const std::int64_t rank = form.reversed
                                     ? static_cast<std::int64_t>(ctx.load_constant(a.offsets + m + 1)) - 1 - e
                                     : e - static_cast<std::int64_t>(ctx.load_constant(a.offsets + m));
-      const std::int64_t slot = static_cast<std::int64_t>(ctx.load_constant(row_offsets + at.row)) + rank;
-      ctx.store(columns + slot, at.column);
-      ctx.store(sources + slot, static_cast<Offset>(e));
+      const std::int64_t slot = static_cast<std::int64_t>(ctx.load_constant(to.row_offsets + at.row)) + rank;
+      ctx.store(to.columns + slot, at.column);
+      ctx.store(to.sources + slot, static_cast<Offset>(e));
     }
   }
 };
@@ -183,23 +190,20 @@ template <class Index, class Offset>
 struct sort_short_rows {
   static constexpr int longest_row = 32;
 
-  const Offset* row_offsets;  ///< by substitution index, size + 1
-  Index* columns;             ///< by slot
-  Offset* sources;            ///< by slot
+  triangle_view<Index, Offset> to;
   triangle_form form;
-  std::int64_t size;
   report* found;
 
   template <class Context, class Group>
   SPTRSV_DEVICE void operator()(Context& ctx, const Group& group, std::int64_t row) const {
     const auto& warp = group.warp;
-    const bool is_row = row < size;
-    const Offset begin = is_row ? ctx.load_constant(row_offsets + row) : Offset{0};
-    const Offset end = is_row ? ctx.load_constant(row_offsets + row + 1) : Offset{0};
+    const bool is_row = row < to.size;
+    const Offset begin = is_row ? ctx.load_constant(to.row_offsets + row) : Offset{0};
+    const Offset end = is_row ? ctx.load_constant(to.row_offsets + row + 1) : Offset{0};
     const auto slot = static_cast<Offset>(begin + group.rank());
     const bool is_entry = slot < end;
-    const Index column = is_entry ? ctx.load(columns + slot) : Index{-1};
-    const Offset source = is_entry ? ctx.load(sources + slot) : Offset{-1};
+    const Index column = is_entry ? ctx.load(to.columns + slot) : Index{-1};
+    const Offset source = is_entry ? ctx.load(to.sources + slot) : Offset{-1};
     int before = 0;
     bool is_repeated = false;
     for (int lane = 0; lane < group.lanes; ++lane) {
@@ -212,10 +216,10 @@ struct sort_short_rows {
     if (!is_entry) {
       return;
     }
-    ctx.store(columns + begin + before, column);
-    ctx.store(sources + begin + before, source);
+    ctx.store(to.columns + begin + before, column);
+    ctx.store(to.sources + begin + before, source);
     if (is_repeated) {
-      ctx.atomic_min(&found->duplicate, form.stored_major(size, row, static_cast<std::int64_t>(column)));
+      ctx.atomic_min(&found->duplicate, form.stored_major(to.size, row, static_cast<std::int64_t>(column)));
     }
   }
 };

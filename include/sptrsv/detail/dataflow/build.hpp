@@ -33,20 +33,18 @@ struct analysis_scratch {
 /// Builds the plan of a draft, whose arrays it takes. If the chosen path does not fit, takes the next.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class plan_builder {
-  using predictor_type = predictor<Policy, Scalar, Index, Offset, Executor>;
-  using draft_type = typename predictor_type::draft_type;
+  using draft_type = draft<Policy, Scalar, Index, Offset, Executor>;
   using tuning = typename Policy::tuning;
   using path_name = typename Policy::path_type;
   using plan_type = typename draft_type::plan_type;
   using row_per_thread_path = typename draft_type::row_per_thread_path;
-  using row_order = typename draft_type::row_order;
-  using single_block_path = typename plan_type::single_block_path;
   using partitioned_path = typename plan_type::partitioned_path;
   using partitioned_planner = typename draft_type::partitioned_planner;
+  using plan_settings = partitioned::plan_settings;
 
  public:
-  plan_builder(const predictor_type& with, draft_type& of)
-      : on_(with.on()), memory_(with.memory()), draft_(of), of_(of.of) {}
+  plan_builder(draft_type& of, const Executor& on, const analysis_memory& memory)
+      : draft_(of), of_(of.of), on_(on), memory_(memory) {}
 
   /// Returns nothing if no path is left; see path_choice. Synchronises.
   std::optional<plan_type> build() {
@@ -55,7 +53,7 @@ class plan_builder {
       if (auto path = build_path(taken)) {
         return describe(taken, std::move(*path));
       }
-      draft_.chosen = predictor_type::choose(draft_);
+      draft_.chosen = draft_.choose();
     }
     return {};
   }
@@ -80,9 +78,9 @@ class plan_builder {
   path_type build_single_block() {
     const device_triangle<Index, Offset>& t = draft_.system.whole();
     const single_block::planned_schedule& found = *draft_.schedule;
-    return single_block_path(*found.made, found.chosen.index, of_.max_rhs,
-                             copy_of(t.sources, on_, memory_.kept),
-                             copy_of(t.diagonal_sources, on_, memory_.kept), of_.form, on_, memory_.kept);
+    return typename plan_type::single_block_path(
+        *found.made, found.chosen.index, of_.max_rhs, copy_of(t.sources, on_, memory_.kept),
+        copy_of(t.diagonal_sources, on_, memory_.kept), of_.form, on_, memory_.kept);
   }
 
   path_type build_row_per_thread() {
@@ -108,7 +106,7 @@ class plan_builder {
     draft_.order.reset();
     draft_.system.before_split = {};
     if (!draft_.layout) {
-      draft_.layout.emplace(settings_of(draft_.search.best), on_, memory_);
+      draft_.layout.emplace(plan_settings::of<tuning, Scalar>(draft_.search.best), on_, memory_);
       if (!draft_.layout->lay_out(draft_.system.split, *draft_.system.levels)) {
         draft_.layout.reset();
         draft_.times.partitioned = path_times::never;
@@ -119,9 +117,6 @@ class plan_builder {
     draft_.system.split.triangle.columns = {};
     draft_.system.levels->free_rows();
     return pack(*draft_.layout, draft_.system.split, draft_.search.best);
-  }
-  static partitioned::plan_settings settings_of(const partitioned::shape_choice& chosen) {
-    return partitioned::plan_settings::of<tuning, Scalar>(chosen);
   }
   /// Returns the path of the rows that were laid out.
   partitioned_path pack(partitioned_planner& laid_out, const split_triangle<Index, Offset>& split,
@@ -146,7 +141,7 @@ class plan_builder {
     take_sources(first, whole.triangle, on_, memory_.scratch);
     take_sources(rest, whole.triangle, on_, memory_.scratch);
     whole = {};
-    partitioned_planner layout(settings_of(draft_.hybrid->rest), on_, memory_);
+    partitioned_planner layout(plan_settings::of<tuning, Scalar>(draft_.hybrid->rest), on_, memory_);
     if (!layout.lay_out(rest.split, rest.levels)) {
       // This is rare: the triangle and its levels are not kept for it.
       draft_.times.hybrid = path_times::never;
@@ -157,7 +152,7 @@ class plan_builder {
     rest.split.triangle.columns = {};
     first.levels = {};
     rest.levels = {};
-    row_order& order = draft_.hybrid->first_order;
+    auto& order = draft_.hybrid->first_order;
     // Columns before the cut become solve indices, see cut_triangle.
     simt::for_each(on_, static_cast<std::int64_t>(layout.columns().size()),
                    renumber_first_columns<Index>{rest.split.triangle.size, order.levels.solve_indices.data(),
@@ -206,10 +201,10 @@ class plan_builder {
     return made;
   }
 
-  const Executor& on_;
-  const analysis_memory& memory_;
   draft_type& draft_;
   const typename draft_type::request_type& of_;
+  const Executor& on_;
+  const analysis_memory& memory_;
   bool is_too_large_ = false;  ///< whether packed slices were
 };
 
@@ -218,10 +213,11 @@ template <class Policy, class Scalar, class Index, class Offset, class Executor>
 auto plan_of(const request<Policy, Scalar, Index, Offset>& of, const Executor& on,
              memory_resource& resource) {
   analysis_scratch scratch(of.stored, 1, on, resource);
-  const predictor<Policy, Scalar, Index, Offset, Executor> with(on, scratch.memory(resource));
-  auto drafts = with.predict({of});
+  const analysis_memory memory = scratch.memory(resource);
+  const predictor<Policy, Scalar, Index, Offset, Executor> with(on, memory);
+  auto drafts = with.prepare_and_predict(std::array{of});
   with.decide(drafts[0]);
-  return plan_builder<Policy, Scalar, Index, Offset, Executor>(with, drafts[0]).build();
+  return plan_builder<Policy, Scalar, Index, Offset, Executor>(drafts[0], on, memory).build();
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow

@@ -43,51 +43,43 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     }
   };
 
-  /// Both triangles of a matrix, prepared and predicted together.
-  class both_triangles {
-   public:
-    both_triangles(const both_triangles&) = delete;
-    both_triangles& operator=(const both_triangles&) = delete;
-    ~both_triangles() = default;
+  /// Both triangles of a matrix, prepared and predicted together. The drafts are in the scratch memory.
+  struct both_triangles {
+    dataflow::analysis_scratch scratch;
+    std::vector<draft_type> drafts;
+
+    both_triangles(const std::array<request_type, 2>& of, const Executor& on, memory_resource& kept,
+                   memory_resource& from)
+        : scratch(of[0].stored, 2, on, from),
+          drafts(predictor(on, scratch.memory(kept)).prepare_and_predict(of)) {}
 
     /// Returns the bytes that the engine of triangle k will keep of what was allocated from `kept`.
-    [[nodiscard]] std::size_t kept_bytes(std::size_t k) const { return drafts_[k].kept_bytes(); }
-
-   private:
-    friend class engine;
-    both_triangles(const std::vector<request_type>& of, const Executor& on, memory_resource& kept,
-                   memory_resource& scratch)
-        : scratch_(of[0].stored, 2, on, scratch), drafts_(predictor(on, scratch_.memory(kept)).predict(of)) {}
-
-    dataflow::analysis_scratch scratch_;
-    std::vector<draft_type> drafts_;
+    [[nodiscard]] std::size_t kept_bytes(std::size_t k) const { return drafts[k].kept_bytes(); }
   };
   /// Begins the analyses of both triangles of a matrix. `kept`: resource of what the engines keep; it
   /// outlives them. `scratch`: of what ends with the result. Synchronises. Throws as an analysis does.
   static both_triangles begin_both(const policy_type& policy, const pattern_view<Index, Offset>& a,
                                    const std::array<triangle_form, 2>& forms, std::int64_t max_rhs,
                                    const Executor& on, memory_resource& kept, memory_resource& scratch) {
-    return {{request_of(policy, a, forms[0], max_rhs), request_of(policy, a, forms[1], max_rhs)},
-            on,
-            kept,
-            scratch};
+    return {std::array{request_of(policy, a, forms[0], max_rhs), request_of(policy, a, forms[1], max_rhs)},
+            on, kept, scratch};
   }
 
   engine(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a, const triangle_form& form,
          std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : size_(a.size), max_rhs_(max_rhs), reversed_(form.reversed) {
     dataflow::analysis_scratch scratch(a, 1, on, resource);
-    const predictor with(on, scratch.memory(resource));
-    auto drafts = with.predict({request_of(policy, a, form, max_rhs)});
-    take(drafts[0], a.values, with);
+    const analysis_memory memory = scratch.memory(resource);
+    auto drafts = predictor(on, memory).prepare_and_predict(std::array{request_of(policy, a, form, max_rhs)});
+    take(drafts[0], a.values, on, memory);
   }
   /// Ends the analysis of triangle k, once.
   engine(const policy_type&, const valued_pattern<Scalar, Index, Offset>& a, const triangle_form& form,
          std::int64_t max_rhs, const Executor& on, memory_resource& resource, both_triangles& both,
          std::size_t k)
       : size_(a.size), max_rhs_(max_rhs), reversed_(form.reversed) {
-    draft_type draft = std::move(both.drafts_[k]);  // its memory is freed before the next triangle is built
-    take(draft, a.values, predictor(on, both.scratch_.memory(resource)));
+    draft_type draft = std::move(both.drafts[k]);  // its memory is freed before the next triangle is built
+    take(draft, a.values, on, both.scratch.memory(resource));
   }
 
   /// The first call passes the values of the constructor.
@@ -117,8 +109,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     if (plan_->combines_rhs(b.columns)) {
       auto b_in_order = by_substitution_index(b);
       if (b.data == x.data) {  // x may be b, element for element
-        simt::for_each(on, size_,
-                       dataflow::row_elimination::copy_rhs<Scalar>{b_in_order, scratch.rhs.data()});
+        dataflow::row_per_thread::copy_by_rows(
+            b_in_order, dense_view<Scalar>::column_major(scratch.rhs.data(), size_, 1, size_), on);
         b_in_order = dense_view<const Scalar>::column_major(scratch.rhs.data(), size_, 1, size_);
       }
       plan_->solve_rewritten(elimination_->rhs(), alpha, b_in_order, x_in_order, scratch.of_path, on);
@@ -169,21 +161,21 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
   /// Chooses a path, or a rewritten system, and builds it. `values`: of the stored matrix.
-  void take(draft_type& draft, const Scalar* values, const predictor& with) {
-    with.decide(draft);
+  void take(draft_type& draft, const Scalar* values, const Executor& on, const analysis_memory& memory) {
+    predictor(on, memory).decide(draft);
     if (draft.chosen && !draft.of.policy.exact_order && !draft.needs_no_path()) {
-      rewrite(draft, values, with);
+      rewrite(draft, values, on, memory);
     }
     if (!elimination_) {
-      plan_ = plan_builder(with, draft).build();
+      plan_ = plan_builder(draft, on, memory).build();
       expect_planned(draft.of.policy.path);
     }
   }
-  void rewrite(draft_type& draft, const Scalar* values, const predictor& with) {
+  void rewrite(draft_type& draft, const Scalar* values, const Executor& on, const analysis_memory& memory) {
     if (!draft.system.levels && draft.of.has_level_order()) {
-      draft.system.levels = levels_of_rows(draft.system.rows(), with.on(), with.memory());
+      draft.system.levels = levels_of_rows(draft.system.rows(), on, memory);
     }
-    auto made = rewriter(draft, values, with.on(), with.memory()).best();
+    auto made = rewriter(draft, values, on, memory).best();
     rewriting_ = std::move(made.text);
     if (made.plan) {
       elimination_ = std::move(made.rows);

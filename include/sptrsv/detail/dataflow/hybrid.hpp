@@ -12,8 +12,7 @@
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
-#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
-#include "sptrsv/detail/sync/double_buffer.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/options.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::hybrid {
@@ -54,11 +53,10 @@ struct partitioned_profile {
 inline std::vector<std::int64_t> level_offsets(const partitioned_profile& p) {
   std::vector<std::int64_t> offsets{0};
   for (std::int64_t level = 0; level < p.levels; ++level) {
-    std::int64_t rows = 0;
+    offsets.push_back(offsets.back());
     for (std::int64_t partition = 0; partition < p.partitions; ++partition) {
-      rows += p.cell(level, partition).rows;
+      offsets.back() += p.cell(level, partition).rows;
     }
-    offsets.push_back(offsets.back() + rows);
   }
   return offsets;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second step of an analysis: predicts the times of the paths, and chooses one.
+// The second step of an analysis: predicts the times of the paths, and chooses one. The functions stand in
+// the order of their calls.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,8 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
-/// Predicts and chooses, with the executor and the memory of an analysis.
+/// Predicts the candidates and chooses, with the executor and the memory of an analysis:
+/// prepare_and_predict() for one or two systems, then decide() for each.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class predictor {
  public:
@@ -30,37 +32,19 @@ class predictor {
 
   /// Prepares one or two systems that are stored in one matrix, and predicts all but the hybrid path; steps
   /// of two share launches and waits. Synchronises.
-  drafts predict(const std::vector<request_type>& of) const {
+  template <std::size_t N>
+  drafts prepare_and_predict(const std::array<request_type, N>& of) const {
+    auto prepared = prepare(of, on_, memory_);
     drafts made;
-    const auto take = [&](const auto& systems) {
-      auto prepared = prepare(systems, on_, memory_);
-      for (std::size_t k = 0; k < systems.size(); ++k) {
-        made.push_back({systems[k], std::move(prepared[k])});
-      }
-    };
-    if (of.size() == 1) {
-      take(std::array{of[0]});
-      predict(made);
-    } else {
-      take(std::array{of[0], of[1]});
-      predict(made);
+    for (std::size_t k = 0; k < N; ++k) {
+      made.push_back({of[k], std::move(prepared[k])});
+    }
+    predict_prepared(made);
+    if (N == 2) {
       lay_out(made);
     }
     return made;
   }
-
-  /// Predicts the hybrid path, and chooses. Synchronises.
-  void decide(draft_type& d) const {
-    predict_hybrid(d);
-    d.chosen = choose(d);
-  }
-  /// Returns the path by what is predicted.
-  static std::optional<typename Policy::path_type> choose(const draft_type& d) {
-    return d.needs_no_path() ? path_name::row_per_thread : d.choice()(d.times);
-  }
-
-  [[nodiscard]] const Executor& on() const { return on_; }
-  [[nodiscard]] const analysis_memory& memory() const { return memory_; }
 
  private:
   using tuning = typename Policy::tuning;
@@ -68,7 +52,8 @@ class predictor {
   using row_per_thread_path = typename draft_type::row_per_thread_path;
   using partitioned_search = partitioned::plan_search<tuning, Scalar, Index, Offset, Executor>;
 
-  void predict(drafts& d) const {
+  /// Predicts all but the hybrid path, and no more than it takes to choose. Synchronises.
+  void predict_prepared(drafts& d) const {
     predict_single_block(d);
     std::vector<draft_type*> left;
     for (draft_type& of : d) {
@@ -76,7 +61,7 @@ class predictor {
         if (of.of.stored.size > 0) {
           of.times.row_per_thread = of.of.row_per_thread_nanoseconds(of.system.rows(), 1);
         }
-      } else if (choose(of) != path_name::single_block) {
+      } else if (of.choose() != path_name::single_block) {
         if (of.of.policy.exact_order) {
           of.system.before_split = {};  // no path, and no other system, is made of it
         }
@@ -188,6 +173,40 @@ class predictor {
     }
   }
 
+  /// Lays out the rows of small triangles that both take the partitioned path: the host waits once. Large
+  /// ones would need scratch memory for both.
+  void lay_out(drafts& d) const {
+    for (const draft_type& of : d) {
+      if (of.of.stored.entries > entries_of_one_wait || !of.of.policy.exact_order ||
+          of.search.cells.size() > 0 || of.choose() != path_name::partitioned) {
+        return;
+      }
+    }
+    const auto units = make_buffer<std::uint64_t>(2, on_, memory_.scratch);
+    for (std::size_t k = 0; k < 2; ++k) {
+      d[k].layout.emplace(partitioned::plan_settings::of<tuning, Scalar>(d[k].search.best), on_, memory_);
+      if (!d[k].layout->begin_layout(d[k].system.split, *d[k].system.levels, units.data() + k)) {
+        d[k].layout.reset();
+        return;
+      }
+    }
+    std::uint64_t found[2];
+    on_.download(found, units.data(), sizeof(found));
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (!d[k].layout->end_layout(found[k])) {
+        d[k].layout.reset();  // it is laid out once more, and refused
+      }
+    }
+  }
+
+ public:
+  /// Predicts the hybrid path, and chooses. Synchronises.
+  void decide(draft_type& d) const {
+    predict_hybrid(d);
+    d.chosen = d.choose();
+  }
+
+ private:
   /// Cuts the levels in two and predicts both halves, if a hybrid path may be chosen.
   void predict_hybrid(draft_type& d) const {
     if (d.search.cells.size() == 0) {
@@ -264,32 +283,6 @@ class predictor {
     return hybrid::best_cut(
         profile, level_offsets, d.system.rows().entries(),
         row_per_thread::solve_costs::of<tuning>(sizeof(Scalar), sizeof(Index), d.of.max_rhs));
-  }
-
-  /// Lays out the rows of small triangles that both take the partitioned path: the host waits once. Large
-  /// ones would need scratch memory for both.
-  void lay_out(drafts& d) const {
-    for (const draft_type& of : d) {
-      if (of.of.stored.entries > entries_of_one_wait || !of.of.policy.exact_order ||
-          of.search.cells.size() > 0 || choose(of) != path_name::partitioned) {
-        return;
-      }
-    }
-    const auto units = make_buffer<std::uint64_t>(2, on_, memory_.scratch);
-    for (std::size_t k = 0; k < 2; ++k) {
-      d[k].layout.emplace(partitioned::plan_settings::of<tuning, Scalar>(d[k].search.best), on_, memory_);
-      if (!d[k].layout->begin_layout(d[k].system.split, *d[k].system.levels, units.data() + k)) {
-        d[k].layout.reset();
-        return;
-      }
-    }
-    std::uint64_t found[2];
-    on_.download(found, units.data(), sizeof(found));
-    for (std::size_t k = 0; k < 2; ++k) {
-      if (!d[k].layout->end_layout(found[k])) {
-        d[k].layout.reset();  // it is laid out once more, and refused
-      }
-    }
   }
 
   const Executor& on_;

@@ -17,7 +17,7 @@
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_cost.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
-#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
@@ -196,7 +196,7 @@ std::array<prepared_system<Index, Offset>, N> prepare(
     return made;
   }
   auto built = build_with_levels<N>(stored, forms, long_rows<tuning>, systems[0].whole_rows(), counts_blocks,
-                                    on, scratch);
+                                    on, scratch, [](const auto&...) {});
   for (std::size_t k = 0; k < N; ++k) {
     made[k].levels = std::move(built[k].levels);
     const auto limits = made[k].levels ? systems[k].limits_of_rows(built[k].triangle, made[k].levels->count)

@@ -56,19 +56,16 @@ class rewriter {
       return by_rows();
     }
     if (exact_nanoseconds_ <= least_rewritten_nanoseconds()) {
-      return refused(
-          "no rewritten system can be solved faster, " +
-          to_text(std::vector<predicted_time>{{"predicted at least", least_rewritten_nanoseconds()},
-                                              {"as it is", exact_nanoseconds_}}));
+      return refused("no rewritten system can be solved faster, " +
+                     beside_exact("predicted at least", least_rewritten_nanoseconds()));
     }
     if (most_levels_ < tuning::least_rewritten_levels) {
-      return refused("there are only " + std::to_string(most_levels_) + " levels");
+      return refused(text_from("there are only ", most_levels_, " levels"));
     }
     const double left = levels_left();
     attempt made;
     if (left > tuning::rewritten_levels) {
-      made = refused("at least " + std::to_string(static_cast<int>(100 * left)) +
-                     " % of the levels would be left");
+      made = refused(text_from("at least ", static_cast<int>(100 * left), " % of the levels would be left"));
     } else if (policy.run_levels == 1 || rows_may_leave_less(left)) {
       made = by_rows();
     }
@@ -82,6 +79,13 @@ class rewriter {
 
  private:
   static attempt refused(const std::string& why) { return {nullptr, {}, "not rewritten: " + why}; }
+  static attempt refused(const elimination& rows) {
+    return refused(text_from("only ", rows.rewritten(), " rows could be"));
+  }
+  /// Returns a predicted time beside that of the system as it is, as text.
+  [[nodiscard]] std::string beside_exact(const char* name, double nanoseconds) const {
+    return to_text(std::vector<predicted_time>{{name, nanoseconds}, {"as it is", exact_nanoseconds_}});
+  }
 
   /// Chooses the rows that are rewritten in runs of `length` levels.
   [[nodiscard]] std::unique_ptr<elimination> runs_of(const row_levels<Index>& levels,
@@ -114,20 +118,19 @@ class rewriter {
     row_levels<Index> levels;
     levels.of_row = make_buffer<Index>(whole.size, on_, memory_.scratch);
     levels.count = whole.size;
-    simt::for_each_by_tile<numbers::run_rows>(
-        on_, simt::ceil_div(whole.size, std::int64_t{numbers::run_rows}),
-        numbers{whole.size, whole.row_offsets.data(), whole.columns.data(), levels.of_row.data()});
+    simt::for_each_by_tile<numbers::run_rows>(on_,
+                                              simt::ceil_div(whole.size, std::int64_t{numbers::run_rows}),
+                                              numbers{whole.view(), levels.of_row.data()});
     auto rows = runs_of(levels, numbers::run_rows);
     if (!are_enough(rows->rewritten())) {
-      return refused("only " + std::to_string(rows->rewritten()) + " rows could be");
+      return refused(*rows);
     }
     time_limits times;
-    times.is_rewritten = true;
     if (of_.by_time()) {
       // On the row_per_thread path the new entries cost more than a level: they all need recent components.
       times.nanoseconds = exact_nanoseconds_ - transform_nanoseconds(*rows);
     }
-    return plan(std::move(rows), " in runs of " + std::to_string(numbers::run_rows) + " rows", times);
+    return plan(std::move(rows), text_from(" in runs of ", numbers::run_rows, " rows"), times);
   }
 
   /// Rewrites in runs of levels. `before`: another, slower way; null: the policy asks for runs of levels.
@@ -148,17 +151,15 @@ class rewriter {
                                                   : length_of_runs(static_cast<double>(of_.stored.size) /
                                                                    static_cast<double>(levels.count)));
     if (!are_enough(rows->rewritten())) {
-      return refused("only " + std::to_string(rows->rewritten()) + " rows could be");
+      return refused(*rows);
     }
-    const std::string kind = " in runs of " + std::to_string(rows->run_levels()) + " levels";
+    const std::string kind = text_from(" in runs of ", rows->run_levels(), " levels");
     time_limits times;
-    times.is_rewritten = true;
     if (before != nullptr) {
       times = run_limits(*rows, *before);
       if (!may_pay(*rows, levels.count, times)) {
-        return refused("runs of " + std::to_string(rows->run_levels()) + " levels would have " +
-                       std::to_string(rows->entries()) + " entries instead of " +
-                       std::to_string(rows->triangle().entries()));
+        return refused(text_from("runs of ", rows->run_levels(), " levels would have ", rows->entries(),
+                                 " entries instead of ", rows->triangle().entries()));
       }
     }
     return plan(std::move(rows), kind, times);
@@ -176,7 +177,6 @@ class rewriter {
     const double now = before.plan ? before.plan->nanoseconds + rhs_nanoseconds(*before.rows, *before.plan)
                                    : exact_nanoseconds_;
     time_limits times;
-    times.is_rewritten = true;
     const double gain = by_rows                                  ? tuning::rewritten_gain_over_row_per_thread
                         : rows.run_levels() > tuning::run_levels ? tuning::rewritten_gain
                                                                  : tuning::rewritten_gain_of_wide_levels;
@@ -219,9 +219,9 @@ class rewriter {
     request.stored = rows->pattern();
     request.form = {{uplo::lower, of_.form.unit ? diag::unit : diag::non_unit, op::none, of_.max_rhs}, false};
     request.limits = times;
+    request.limits.is_rewritten = true;
     auto plan = plan_of<Policy, Scalar, Index, Offset>(request, on_, memory_.kept);
-    std::string text = std::to_string(rows->rewritten()) + " of " + std::to_string(of_.stored.size) +
-                       " rows rewritten" + kind;
+    std::string text = text_from(rows->rewritten(), " of ", of_.stored.size, " rows rewritten", kind);
     if (!plan) {
       return refused(times.any() ? "a solve with " + text + " is predicted to take longer"
                                  : "the path cannot solve the rewritten system");
@@ -232,12 +232,10 @@ class rewriter {
       return refused("inverses are not finite");
     }
     if (levels_ > 0 && plan->levels > 0) {
-      text += ", levels " + std::to_string(levels_) + " to " + std::to_string(plan->levels);
+      text += text_from(", levels ", levels_, " to ", plan->levels);
     }
     if (times.any()) {
-      text += ", " + to_text(std::vector<predicted_time>{
-                         {"predicted", plan->nanoseconds + rhs_nanoseconds(*rows, *plan)},
-                         {"as it is", exact_nanoseconds_}});
+      text += ", " + beside_exact("predicted", plan->nanoseconds + rhs_nanoseconds(*rows, *plan));
     }
     rows->keep(on_, memory_.kept);
     plan->entries = exact_.entries();

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/split_rows.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
 
@@ -25,8 +26,6 @@ struct cut_triangle {
   /// Columns below the number of rows of `rest` are rows of `rest`. Column rest size + k is row k of `first`.
   half_triangle<Index, Offset> rest;
 };
-
-namespace cut_kernels {
 
 /// The arrays of a half that number_rows writes, by row of the half; see half_triangle.
 template <class Index>
@@ -75,17 +74,13 @@ struct number_rows {
 /// Writes the sources of the entries of a half. Runs once per entry, see for_each_entry().
 template <class Index, class Offset>
 struct move_sources {
-  old_entry<Index, Offset> entry_of_whole;
-  const Offset* sources;    ///< by entry of the whole
-  Offset* sources_of_half;  ///< by entry of the half
+  moved_entries<Index, Offset> of;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
-    ctx.store(sources_of_half + e, ctx.load_constant(sources + entry_of_whole(ctx, r, e)));
+    ctx.store(of.moved.sources + e, ctx.load_constant(of.old.sources + of.old_entry(ctx, r, e)));
   }
 };
-
-}  // namespace cut_kernels
 
 /// Returns a half of `rows` rows and `levels` levels with an empty triangle and unwritten arrays.
 template <class Index, class Offset, class Executor>
@@ -114,21 +109,20 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
       make_half<Index, Offset>(rest_rows, levels.count - first_levels, split.has_partial_rows, on, memory)};
   const auto solve_indices = make_buffer<Index>(t.size, on, memory.kept);
   const auto rows_of = [](const half_triangle<Index, Offset>& part) {
-    return cut_kernels::half_rows<Index>{part.rows.data(), part.split.substitution_indices.data(),
-                                         part.levels.of_row.data()};
+    return half_rows<Index>{part.rows.data(), part.split.substitution_indices.data(),
+                            part.levels.of_row.data()};
   };
   scan(on, t.size,
-       cut_kernels::number_rows<Index>{rest_rows, split.substitution_indices.data(), levels.of_row.data(),
-                                       static_cast<Index>(first_levels), rows_of(made.first),
-                                       rows_of(made.rest), solve_indices.data()},
+       number_rows<Index>{rest_rows, split.substitution_indices.data(), levels.of_row.data(),
+                          static_cast<Index>(first_levels), rows_of(made.first), rows_of(made.rest),
+                          solve_indices.data()},
        memory);
   const auto select = [&](half_triangle<Index, Offset>& part, std::int64_t first_solve_index,
                           std::int64_t entries) {
     part.split.triangle =
         select_rows(t,
-                    row_selection<Index>{static_cast<std::int64_t>(part.rows.size()), part.rows.data(),
-                                         solve_indices.data(), static_cast<Index>(first_solve_index), true,
-                                         false, entries},
+                    row_selection<Index>{count_of(part.rows), part.rows.data(), solve_indices.data(), entries,
+                                         true, static_cast<Index>(first_solve_index)},
                     on, memory);
   };
   select(made.first, rest_rows, -1);
@@ -144,10 +138,7 @@ void take_sources(half_triangle<Index, Offset>& half, const device_triangle<Inde
   device_triangle<Index, Offset>& t = half.split.triangle;
   t.sources = make_buffer<Offset>(t.entries(), on, memory);
   triangle_kernels::for_each_entry(on, t.row_offsets.data(), t.size, t.entries(),
-                                   cut_kernels::move_sources<Index, Offset>{
-                                       {whole.row_offsets.data(), half.rows.data(), t.row_offsets.data()},
-                                       whole.sources.data(),
-                                       t.sources.data()});
+                                   move_sources<Index, Offset>{{whole.view(), t.view(), half.rows.data()}});
   half.rows = {};
 }
 

@@ -86,26 +86,20 @@ std::array<row_levels<Index>, N> levels_of_rows(
     return {};
   }
   using searches_type = level_searches<N, Index, Offset, Executor>;
-  std::array<std::int64_t, N> sizes;
-  std::transform(triangles.begin(), triangles.end(), sizes.begin(), [](const auto* t) { return t->size; });
-  searches_type levels(sizes, counts_blocks, on, memory);
   const auto states = make_buffer<level_search>(2 * N, on, memory.scratch);
   std::array<typename searches_type::search, N> searches;
   for (std::size_t k = 0; k < N; ++k) {
-    searches[k] = {triangles[k],
-                   states.data() + 2 * k,
-                   limit ? *limit : limit_of_search(sizes[k], triangles[k]->entries()),
-                   {}};
-    simt::for_each(on, sizes[k], levels.start(k, searches[k].state));
+    const auto& t = *triangles[k];
+    searches[k] = {&t, states.data() + 2 * k, limit ? *limit : limit_of_search(t.size, t.entries()), {}};
   }
-  levels.launch(searches);
+  searches_type levels(searches, counts_blocks, on, memory);
+  for (std::size_t k = 0; k < N; ++k) {
+    simt::for_each(on, triangles[k]->size, levels.start(k, searches[k].state));
+  }
+  levels.launch();
   level_search found[2 * N];
   on.download(found, states.data(), sizeof(found));
-  std::array<const level_search*, N> results;
-  for (std::size_t k = 0; k < N; ++k) {
-    results[k] = found + 2 * k;
-  }
-  auto optional = levels.finish(triangles, results);
+  auto optional = levels.finish([&](std::size_t k) { return found + 2 * k; });
   std::array<row_levels<Index>, N> made;
   std::transform(optional.begin(), optional.end(), made.begin(), [](auto& of) { return std::move(*of); });
   return made;
@@ -127,7 +121,7 @@ struct triangle_with_levels {
 
 template <class Index, class Offset>
 struct start_rows_and_levels {
-  triangle_kernels::start_rows<Offset> rows;
+  triangle_kernels::start_rows<Index, Offset> rows;
   start_levels<Index> levels;
 
   template <class Context>
@@ -137,12 +131,6 @@ struct start_rows_and_levels {
       levels(ctx, row);
     }
   }
-};
-
-/// See build_with_levels().
-struct no_more_work {
-  template <class... Found>
-  void operator()(const Found&...) const {}
 };
 
 /// Entries of a stored matrix, at most, for which the host waits once for a triangle and its levels: the
@@ -157,13 +145,11 @@ inline constexpr std::int64_t entries_of_one_wait = std::int64_t{1} << 20;
 /// For a small matrix `enqueue_more` is called before the wait, with the triangles, the levels of the first
 /// one and the reports of all, which are on the device. It may enqueue work that the reports decide on, and
 /// that counts in report::more. The function is long because its steps share what one wait is for.
-template <std::size_t Searched, std::size_t N, class Index, class Offset, class Executor,
-          class EnqueueMore = no_more_work>
+template <std::size_t Searched, std::size_t N, class Index, class Offset, class Executor, class EnqueueMore>
 std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
     const pattern_view<Index, Offset>& a, const std::array<triangle_form, N>& forms,
     const triangle_kernels::split_limits& limits, const triangle_kernels::whole_rows& wanted,
-    bool counts_blocks, const Executor& on, const analysis_memory& memory,
-    const EnqueueMore& enqueue_more = {}) {
+    bool counts_blocks, const Executor& on, const analysis_memory& memory, const EnqueueMore& enqueue_more) {
   const triangle_builder<N, Index, Offset, Executor> builder(a, forms, limits, on, memory);
   std::array<triangle_with_levels<Index, Offset>, N> made;
   const bool is_transposed = std::any_of(forms.begin(), forms.end(), [](auto& f) { return f.transposed; });
@@ -175,44 +161,35 @@ std::array<triangle_with_levels<Index, Offset>, N> build_with_levels(
     return made;
   }
   using searches_type = level_searches<Searched, Index, Offset, Executor>;
-  std::array<std::int64_t, Searched> sizes;
-  std::array<std::int64_t, N> rooms;
-  sizes.fill(a.size);
-  rooms.fill(a.entries);
   auto t = builder.allocate_rows();
-  searches_type levels(sizes, counts_blocks, on, memory);
-  simt::all_of<start_rows_and_levels<Index, Offset>, N> start{};
   std::array<typename searches_type::search, Searched> searches;
+  for (std::size_t k = 0; k < Searched; ++k) {
+    auto* const report = builder.report_on_device(k);
+    searches[k] = {&t[k], report->searches, limit_of_search(a.size, a.entries), {report, wanted}};
+  }
+  searches_type levels(searches, counts_blocks, on, memory);
+  simt::all_of<start_rows_and_levels<Index, Offset>, N> start{};
   for (std::size_t k = 0; k < N; ++k) {
-    start.of[k].rows = builder.start_rows(t, k);
-    if (k < Searched) {
-      auto* const report = builder.report_on_device(k);
-      start.of[k].levels = levels.start(k, nullptr);
-      searches[k] = {&t[k], report->searches, limit_of_search(a.size, a.entries), {report, wanted}};
-    }
+    start.of[k] = {builder.start_rows(t, k), k < Searched ? levels.start(k, nullptr) : start_levels<Index>{}};
   }
   simt::for_each(on, a.size, start);
   builder.measure_rows(t);
-  builder.write_ascending_entries(t, rooms, {builder.report_on_device(0)});
-  levels.launch(searches);
+  builder.write_ascending_entries(t, [&](std::size_t) { return a.entries; }, {builder.report_on_device(0)});
+  levels.launch();
   enqueue_more(t, levels.of(0), builder.report_on_device(0));
   const auto found = builder.read_reports();
-  std::array<const device_triangle<Index, Offset>*, Searched> searched{};
-  std::array<const level_search*, Searched> results{};
   for (std::size_t k = 0; k < N; ++k) {
     if (builder.ascends(found, k)) {
       t[k].columns.shrink(at(found[k].entries));
       t[k].sources.shrink(at(found[k].entries));
     }
     builder.complete(t, found, k);
-    if (k < Searched) {
-      const bool has_levels =
-          builder.ascends(found, k) && wanted.have(found[k].longest_row, found[k].split_rows);
-      searched[k] = has_levels ? &t[k] : nullptr;
-      results[k] = found[k].searches;
-    }
   }
-  auto of_rows = levels.finish(searched, results);
+  auto of_rows = levels.finish([&](std::size_t k) {
+    const bool has_levels =
+        builder.ascends(found, k) && wanted.have(found[k].longest_row, found[k].split_rows);
+    return has_levels ? found[k].searches : nullptr;
+  });
   for (std::size_t k = 0; k < N; ++k) {
     made[k].triangle = std::move(t[k]);
     made[k].found = found[k];

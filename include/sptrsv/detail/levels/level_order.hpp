@@ -13,13 +13,10 @@ namespace sptrsv::SPTRSV_ABI::detail {
 /// The body of a scan over the new rows: finds offset and diagonal source of each row, and the inverse order.
 template <class Index, class Offset>
 struct place_rows {
-  std::int64_t size;               ///< number of new rows
-  const Offset* row_offsets;       ///< by old row
-  const Offset* diagonal_sources;  ///< by old row; null: there are none
-  const Index* rows;               ///< by new row: the old row
-  Offset* new_row_offsets;         ///< by new row, size + 1
-  Offset* new_diagonal_sources;    ///< by new row
-  Index* solve_index_of_row;       ///< output by old row: the new row; null: it is known
+  triangle_view<Index, Offset> old;
+  triangle_view<Index, Offset> moved;  ///< output
+  const Index* rows;                   ///< by new row: the old row
+  Index* solve_index_of_row;           ///< output by old row: the new row; null: it is known
 
   struct new_row {
     std::int64_t count;  ///< entries
@@ -29,16 +26,16 @@ struct place_rows {
   template <class Context>
   SPTRSV_DEVICE new_row load(Context& ctx, std::int64_t r) const {
     const Index row = ctx.load_constant(rows + r);
-    return {triangle_kernels::row_length(ctx, row_offsets, row), row};
+    return {triangle_kernels::row_length(ctx, old.row_offsets, row), row};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const new_row& own, std::int64_t before) const {
-    ctx.store(new_row_offsets + r, static_cast<Offset>(before));
-    if (r == size - 1) {
-      ctx.store(new_row_offsets + size, static_cast<Offset>(before + own.count));
+    ctx.store(moved.row_offsets + r, static_cast<Offset>(before));
+    if (r == moved.size - 1) {
+      ctx.store(moved.row_offsets + moved.size, static_cast<Offset>(before + own.count));
     }
-    if (diagonal_sources != nullptr) {
-      ctx.store(new_diagonal_sources + r, ctx.load_constant(diagonal_sources + own.row));
+    if (old.diagonal_sources != nullptr) {
+      ctx.store(moved.diagonal_sources + r, ctx.load_constant(old.diagonal_sources + own.row));
     }
     if (solve_index_of_row != nullptr) {
       ctx.store(solve_index_of_row + own.row, static_cast<Index>(r));
@@ -46,42 +43,38 @@ struct place_rows {
   }
 };
 
-/// Finds the old entry that becomes an entry of the new order, in row r. Entries of a row keep their order.
+/// The entries of a triangle whose rows are put in a new order. Those of a row keep their order.
 template <class Index, class Offset>
-struct old_entry {
-  const Offset* row_offsets;      ///< by old row
-  const Index* rows;              ///< by new row: the old row
-  const Offset* new_row_offsets;  ///< by new row
+struct moved_entries {
+  triangle_view<Index, Offset> old;
+  triangle_view<Index, Offset> moved;
+  const Index* rows;  ///< by new row: the old row
 
+  /// Returns the old entry that becomes entry `e`, in the new row r.
   template <class Context>
-  SPTRSV_DEVICE Offset operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
-    return ctx.load_constant(row_offsets + ctx.load_constant(rows + r)) +
-           (static_cast<Offset>(e) - ctx.load_constant(new_row_offsets + r));
+  SPTRSV_DEVICE Offset old_entry(Context& ctx, std::int64_t r, std::int64_t e) const {
+    return ctx.load_constant(old.row_offsets + ctx.load_constant(rows + r)) +
+           (static_cast<Offset>(e) - ctx.load_constant(moved.row_offsets + r));
   }
 };
 
 /// Moves column and source of each entry to the new order. Runs once per new entry, see for_each_entry().
 template <class Index, class Offset>
 struct move_entries {
-  old_entry<Index, Offset> old;
-  std::int64_t old_size;            ///< columns from here on stay as they are
-  const Index* columns;             ///< by old entry
-  const Offset* sources;            ///< by old entry; null: sources are not moved
+  moved_entries<Index, Offset> of;  ///< without new sources: sources are not moved
   const Index* solve_index_of_row;  ///< by old row: its solve index
   Index first_solve_index;          ///< solve index that becomes column 0
-  Index* new_columns;               ///< by new entry
-  Offset* new_sources;              ///< by new entry
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
-    const Offset from = old(ctx, r, e);
-    const Index column = ctx.load_constant(columns + from);
-    ctx.store(new_columns + e,
-              static_cast<std::int64_t>(column) < old_size
+    const Offset from = of.old_entry(ctx, r, e);
+    const Index column = ctx.load_constant(of.old.columns + from);
+    ctx.store(of.moved.columns + e,
+              static_cast<std::int64_t>(column) < of.old.size  // columns from there on stay as they are
                   ? static_cast<Index>(ctx.load_constant(solve_index_of_row + column) - first_solve_index)
                   : column);
-    if (sources != nullptr) {
-      ctx.store(new_sources + e, ctx.load_constant(sources + from));
+    if (of.moved.sources != nullptr) {
+      ctx.store(of.moved.sources + e, ctx.load_constant(of.old.sources + from));
     }
   }
 };
@@ -89,17 +82,17 @@ struct move_entries {
 /// A selection of rows of a triangle in a given order, and the columns that all its rows become.
 template <class Index>
 struct row_selection {
-  std::int64_t size;            ///< number of selected rows
-  const Index* rows;            ///< by new row: the old row
-  Index* solve_index_of_row;    ///< by row of the triangle, for all its rows
+  std::int64_t size;          ///< number of selected rows
+  const Index* rows;          ///< by new row: the old row
+  Index* solve_index_of_row;  ///< by row of the triangle, for all its rows
+  std::int64_t entries;       ///< of the selected rows; -1: it is not known
+  /// Whether the triangle is cut: solve_index_of_row is given, and the selected entries get no sources.
+  /// Otherwise select_rows writes solve_index_of_row, the inverse of `rows`.
+  bool is_cut = false;
   Index first_solve_index = 0;  ///< solve index that becomes column 0
-  /// True: solve_index_of_row is given; false: select_rows writes the inverse of `rows`.
-  bool is_known = false;
-  bool has_sources = true;    ///< false: the selected entries get no sources
-  std::int64_t entries = -1;  ///< of the selected rows, if there are fewer than all; -1: it is not known
 };
 
-/// Returns the selected rows. Synchronises if they are fewer than all rows and their entries are not known.
+/// Returns the selected rows. Synchronises if their entries are not known.
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>& t,
                                            const row_selection<Index>& s, const Executor& on,
@@ -116,24 +109,15 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
     on.fill_bytes(moved.row_offsets.data(), 0, moved.row_offsets.bytes());
   }
   scan(on, s.size,
-       place_rows<Index, Offset>{s.size, t.row_offsets.data(), t.diagonal_sources.data(), s.rows,
-                                 moved.row_offsets.data(), moved.diagonal_sources.data(),
-                                 s.is_known ? nullptr : s.solve_index_of_row},
+       place_rows<Index, Offset>{t.view(), moved.view(), s.rows, s.is_cut ? nullptr : s.solve_index_of_row},
        memory);
-  auto entries = static_cast<Offset>(s.size < t.size ? s.entries : t.entries());
-  if (entries < 0) {
-    entries = last_of(moved.row_offsets, on);
-  }
-  const auto count = at(entries);
+  const auto count = at(s.entries < 0 ? std::int64_t{last_of(moved.row_offsets, on)} : s.entries);
   moved.columns = buffer<Index>(count, memory.kept, stream);
-  const bool moves_sources = s.has_sources && t.sources.size() > 0;
-  moved.sources = buffer<Offset>(moves_sources ? count : 0, memory.kept, stream);
-  const old_entry<Index, Offset> old{t.row_offsets.data(), s.rows, moved.row_offsets.data()};
+  moved.sources = buffer<Offset>(s.is_cut || t.sources.size() == 0 ? 0 : count, memory.kept, stream);
   triangle_kernels::for_each_entry(
       on, moved.row_offsets.data(), s.size, moved.entries(),
-      move_entries<Index, Offset>{old, t.size, t.columns.data(), moves_sources ? t.sources.data() : nullptr,
-                                  s.solve_index_of_row, s.first_solve_index, moved.columns.data(),
-                                  moved.sources.data()});
+      move_entries<Index, Offset>{
+          {t.view(), moved.view(), s.rows}, s.solve_index_of_row, s.first_solve_index});
   return moved;
 }
 
@@ -143,8 +127,9 @@ device_triangle<Index, Offset> in_level_order(const device_triangle<Index, Offse
                                               const device_levels<Index>& levels, const Executor& on,
                                               const analysis_memory& memory) {
   const auto solve_index_of_row = make_buffer<Index>(t.size, on, memory.scratch);
-  return select_rows(t, row_selection<Index>{t.size, levels.rows.data(), solve_index_of_row.data()}, on,
-                     memory);
+  return select_rows(t,
+                     row_selection<Index>{t.size, levels.rows.data(), solve_index_of_row.data(), t.entries()},
+                     on, memory);
 }
 
 /// Computes the sort key of each row: (level * sections + section) << bits | key of the row's length. The

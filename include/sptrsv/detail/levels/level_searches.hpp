@@ -109,25 +109,6 @@ struct two_levels_agent {
 template <std::size_t N, class Index, class Offset, class Executor>
 class level_searches {
  public:
-  /// `sizes`: rows of the triangles.
-  level_searches(const std::array<std::int64_t, N>& sizes, bool counts_blocks, const Executor& on,
-                 const analysis_memory& memory)
-      : counts_blocks_(counts_blocks), on_(on) {
-    for (std::size_t k = 0; k < N; ++k) {
-      of_[k].levels.of_row = make_buffer<Index>(sizes[k], on, memory.scratch);
-      of_[k].levels.numbers = make_buffer<Index>(sizes[k], on, memory.scratch);
-      of_[k].of_blocks = make_buffer<Index>(counts_blocks ? sizes[k] : 0, on, memory.scratch);
-    }
-  }
-
-  /// Returns the kernel that runs first for triangle k. `searches`: see start_levels.
-  start_levels<Index> start(std::size_t k, level_search* searches) const {
-    return {of_[k].levels.of_row.data(), of_[k].of_blocks.data(), of_[k].levels.numbers.data(), searches};
-  }
-
-  /// Returns the arrays of the levels of triangle k.
-  [[nodiscard]] const row_levels<Index>& of(std::size_t k) const { return of_[k].levels; }
-
   /// What is searched: the triangle, its two searches in device memory, and when they are given up.
   struct search {
     const device_triangle<Index, Offset>* triangle = nullptr;
@@ -135,50 +116,69 @@ class level_searches {
     search_limit limit{};
     triangle_kernels::sound_rows condition{};
   };
+
+  /// The triangles have their sizes, and their entries when launch() is called.
+  level_searches(const std::array<search, N>& searches, bool counts_blocks, const Executor& on,
+                 const analysis_memory& memory)
+      : searches_(searches), counts_blocks_(counts_blocks), on_(on) {
+    for (std::size_t k = 0; k < N; ++k) {
+      const std::int64_t size = searches[k].triangle->size;
+      of_[k].levels.of_row = make_buffer<Index>(size, on, memory.scratch);
+      of_[k].levels.numbers = make_buffer<Index>(size, on, memory.scratch);
+      of_[k].of_blocks = make_buffer<Index>(counts_blocks ? size : 0, on, memory.scratch);
+    }
+  }
+
+  /// Returns the kernel that runs first for triangle k. `states`: see start_levels.
+  start_levels<Index> start(std::size_t k, level_search* states) const {
+    return {of_[k].levels.of_row.data(), of_[k].of_blocks.data(), of_[k].levels.numbers.data(), states};
+  }
+
+  /// Returns the arrays of the levels of triangle k.
+  [[nodiscard]] const row_levels<Index>& of(std::size_t k) const { return of_[k].levels; }
+
   /// Enqueues the searches. With two triangles each gets one half of the thread blocks. With one and no
   /// deadline the blocks ask for shared memory that they do not use, so that an SM has two of them at the
   /// same time: in most systems nearly all warps wait, and their polls hold up those that work.
-  void launch(const std::array<search, N>& searches) const {
+  void launch() const {
     using agent = levels_agent<Index, Offset>;
-    const bool has_deadline = searches[0].limit.further_rounds > 0;
+    const bool has_deadline = searches_[0].limit.further_rounds > 0;
     for (int i = 0; i < (counts_blocks_ ? 2 : 1); ++i) {
       if constexpr (N == 1) {
-        on_.template launch<agent>(simt::block_count(searches[0].triangle->size, agent::block_threads),
-                                   params_of(i, 0, searches[0]),
-                                   has_deadline ? 0 : on_.shared_limit() / 20 * 9);
+        on_.template launch<agent>(simt::block_count(searches_[0].triangle->size, agent::block_threads),
+                                   params_of(i, 0), has_deadline ? 0 : on_.shared_limit() / 20 * 9);
       } else {
         static_assert(N == 2, "one or two triangles are searched together");
-        const std::int64_t size = std::max(searches[0].triangle->size, searches[1].triangle->size);
+        const std::int64_t size = std::max(searches_[0].triangle->size, searches_[1].triangle->size);
         const auto blocks = simt::block_count(2 * simt::ceil_div(size, agent::block_threads), 1);
-        const auto a = params_of(i, 0, searches[0]);
-        const auto b = params_of(i, 1, searches[1]);
         if (has_deadline) {
-          on_.template launch<two_levels_agent<Index, Offset, true>>(blocks, {{a, b}});
+          on_.template launch<two_levels_agent<Index, Offset, true>>(blocks,
+                                                                     {{params_of(i, 0), params_of(i, 1)}});
         } else {
-          on_.template launch<two_levels_agent<Index, Offset, false>>(blocks, {{a, b}});
+          on_.template launch<two_levels_agent<Index, Offset, false>>(blocks,
+                                                                      {{params_of(i, 0), params_of(i, 1)}});
         }
       }
     }
   }
 
-  /// Returns the levels of the triangles. `found`: by triangle, what its two searches have found, in host
-  /// memory. A search that was given up is repeated on the host, which synchronises. `triangles`: null for
-  /// one whose search was not to run, which gets no levels.
-  std::array<std::optional<row_levels<Index>>, N> finish(
-      const std::array<const device_triangle<Index, Offset>*, N>& triangles,
-      const std::array<const level_search*, N>& found) {
+  /// Returns the levels of the triangles. `found(k)`: what the two searches of triangle k have found, in host
+  /// memory; null for one whose search was not to run, which gets no levels. A search that was given up is
+  /// repeated on the host, which synchronises.
+  template <class Found>
+  std::array<std::optional<row_levels<Index>>, N> finish(const Found& found) {
     std::int64_t entries = 0;
     for (std::size_t k = 0; k < N; ++k) {
-      if (triangles[k] != nullptr) {
-        of_[k].take_results(*triangles[k], found[k], on_);
-        entries += of_[k].is_on_host() ? triangles[k]->entries() : 0;
+      if (found(k) != nullptr) {
+        of_[k].take_results(*searches_[k].triangle, found(k), on_);
+        entries += of_[k].is_on_host() ? searches_[k].triangle->entries() : 0;
       }
     }
     for_each_taken(static_cast<std::int64_t>(N), N > 1 && entries >= many_entries ? 2 : 1,
                    [&](std::int64_t k, std::size_t) { of_[at(k)].repeat_on_host(); });
     std::array<std::optional<row_levels<Index>>, N> made;
     for (std::size_t k = 0; k < N; ++k) {
-      if (triangles[k] != nullptr) {
+      if (found(k) != nullptr) {
         made[k] = of_[k].take_levels(on_);
       }
     }
@@ -234,12 +234,10 @@ class level_searches {
   };
 
   /// `i`: 0 for the levels, 1 for those with blocks.
-  [[nodiscard]] typename levels_agent<Index, Offset>::params params_of(int i, std::size_t k,
-                                                                       const search& s) const {
+  [[nodiscard]] typename levels_agent<Index, Offset>::params params_of(int i, std::size_t k) const {
+    const search& s = searches_[k];
     typename levels_agent<Index, Offset>::params p{};
-    p.size = s.triangle->size;
-    p.row_offsets = s.triangle->row_offsets.data();
-    p.columns = s.triangle->columns.data();
+    p.of = s.triangle->view();
     p.levels = i == 0 ? of_[k].levels.of_row.data() : of_[k].of_blocks.data();
     p.search = s.state + i;
     p.limit = s.limit;
@@ -248,6 +246,7 @@ class level_searches {
     return p;
   }
 
+  std::array<search, N> searches_;
   bool counts_blocks_;
   const Executor& on_;
   std::array<searched, N> of_;

@@ -54,10 +54,8 @@ struct levels_agent {
     std::uint32_t ticket;
   };
   struct params {
-    std::int64_t size;
-    const Offset* row_offsets;  ///< by row, size + 1
-    const Index* columns;       ///< by entry
-    Index* levels;              ///< by row, counted from 1; 0 until known
+    triangle_view<Index, Offset> of;
+    Index* levels;  ///< by row, counted from 1; 0 until known
     level_search* search;
     search_limit limit;
     /// How much larger the level of a row is than that of a row of the same 32 rows that it needs: 1, or 0 to
@@ -71,7 +69,7 @@ struct levels_agent {
     const auto warp = ctx.template group<32>();
     const std::uint32_t ticket = draw_block_ticket(ctx, shared.ticket, &p.search->tickets);
     const std::int64_t base = static_cast<std::int64_t>(ticket) * block_threads + warp.index() * 32;
-    if (base >= p.size || !p.condition.hold(ctx)) {
+    if (base >= p.of.size || !p.condition.hold(ctx)) {
       return;
     }
     row_state row = open_row(ctx, p, base + warp.rank());
@@ -87,7 +85,7 @@ struct levels_agent {
         known = -1;  // the lane itself waits for nothing
       }
     }
-    const std::int64_t rounds = p.limit.first_rounds + p.limit.further_rounds * base / p.size;
+    const std::int64_t rounds = p.limit.first_rounds + p.limit.further_rounds * base / p.of.size;
     for (std::int64_t round = 1;; ++round) {
       for (std::uint32_t rows = long_rows; rows != 0; rows &= rows - 1) {
         const int r = simt::lowest_bit(rows);
@@ -135,9 +133,9 @@ struct levels_agent {
   template <class Context>
   SPTRSV_DEVICE static row_state open_row(Context& ctx, const params& p, std::int64_t number) {
     row_state row;
-    row.done = number >= p.size;
-    row.next = ctx.load_constant(p.row_offsets + (row.done ? p.size : number));
-    row.end = ctx.load_constant(p.row_offsets + (row.done ? p.size : number + 1));
+    row.done = number >= p.of.size;
+    row.next = ctx.load_constant(p.of.row_offsets + (row.done ? p.of.size : number));
+    row.end = ctx.load_constant(p.of.row_offsets + (row.done ? p.of.size : number + 1));
     return row;
   }
 
@@ -146,7 +144,7 @@ struct levels_agent {
   SPTRSV_DEVICE static void load_columns(Context& ctx, const params& p, row_state& row) {
     for (int i = 0; i < entries_at_once; ++i) {
       const Offset e = row.next + static_cast<Offset>(i);
-      row.column[i] = e < row.end ? ctx.load_constant(p.columns + e) : Index{-1};
+      row.column[i] = e < row.end ? ctx.load_constant(p.of.columns + e) : Index{-1};
     }
     row.next = row.end - row.next > entries_at_once ? row.next + entries_at_once : row.end;
   }

@@ -52,9 +52,9 @@ SPTRSV_HOST_DEVICE constexpr int ceil_power_of_two(int v) {
 
 /// Calls `body(ctx, tile, i)` for i in [0, count), with a tile of `Lanes` lanes each, or `body(ctx, i)` with
 /// one thread each if `Lanes` is 1. Body is trivially copyable.
-template <class Body, int Lanes = 1>
+template <class Body, int Lanes = 1, int Threads = 256>
 struct for_each_agent {
-  static constexpr int block_threads = 256;
+  static constexpr int block_threads = Threads;
   static constexpr int block_items = block_threads / Lanes;
   struct shared_storage {};
   struct params {
@@ -77,9 +77,9 @@ struct for_each_agent {
 };
 
 /// Calls `body` on the device for i in [0, count), see for_each_agent. The calls are independent.
-template <int Lanes, class Executor, class Body>
+template <int Lanes, int Threads = 256, class Executor, class Body>
 void for_each_by_tile(const Executor& on, std::int64_t count, const Body& body) {
-  using agent = for_each_agent<Body, Lanes>;
+  using agent = for_each_agent<Body, Lanes, Threads>;
   if (count > 0) {
     on.template launch<agent>(block_count(count, agent::block_items), {count, body});
   }

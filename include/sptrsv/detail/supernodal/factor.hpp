@@ -14,7 +14,7 @@
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/analysis/columns.hpp"
-#include "sptrsv/detail/supernodal/analysis/merge_agent.hpp"
+#include "sptrsv/detail/supernodal/analysis/device_merge.hpp"
 #include "sptrsv/detail/supernodal/analysis/supernodal_structure.hpp"
 #include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"

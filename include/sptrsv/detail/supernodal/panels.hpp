@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The supernodes of a system and how their panels lie in memory.
+// The supernodes of a system, how their panels lie in memory, and the growth of the inverses in them.
 //
 // The system is C x = alpha b (forward) or C^T x = alpha b (backward), where C is lower triangular. Supernode
 // s has the columns first[s] ... first[s + 1] - 1 of C, named J, k of them, and the rows of the list
@@ -20,8 +20,10 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "sptrsv/detail/analysis/for_each_entry.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
@@ -128,5 +130,37 @@ struct row_masks {
     return count;
   }
 };
+
+/// The maximum norms of I + N and V = inv(I + N) of a supernode, as the bits of a float, which
+/// compare as the numbers do. A finite norm beyond the range of float counts as the largest one. If a value
+/// is not finite, all bits are set: this is NaN.
+template <class Real>
+struct block_norms {
+  using word = std::uint32_t;
+  static constexpr Real largest = std::numeric_limits<float>::max();
+
+  word of_block;
+  word of_inverse;
+
+  /// Returns the word for the sum of a row.
+  static SPTRSV_HOST_DEVICE word of_sum(Real sum) {
+    return is_finite(sum) ? bit_cast<word>(static_cast<float>(sum < largest ? sum : largest)) : ~word{0};
+  }
+  static SPTRSV_HOST_DEVICE block_norms of_one() { return {of_sum(Real{1}), of_sum(Real{1})}; }
+  /// Returns the condition number; NaN if a value is not finite.
+  [[nodiscard]] SPTRSV_HOST_DEVICE Real growth() const {
+    return static_cast<Real>(bit_cast<float>(of_block)) * static_cast<Real>(bit_cast<float>(of_inverse));
+  }
+};
+
+/// Takes the largest of the sums that the lanes of a warp have into a norm.
+template <class Real, class Context, class Warp>
+SPTRSV_DEVICE void raise_norm(Context& ctx, const Warp& warp, typename block_norms<Real>::word* norm,
+                              Real sum) {
+  const auto largest = simt::reduce(warp, block_norms<Real>::of_sum(sum), 32, simt::maximum{});
+  if (warp.rank() == 0) {
+    ctx.atomic_max(norm, largest);
+  }
+}
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -10,7 +10,6 @@
 
 #include "sptrsv/detail/supernodal/factor.hpp"
 #include "sptrsv/detail/supernodal/pack/supernodal_pack.hpp"
-#include "sptrsv/detail/supernodal/solve/tasks.hpp"
 #include "sptrsv/detail/supernodal/supernodal_plan.hpp"
 #include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/solver.hpp"

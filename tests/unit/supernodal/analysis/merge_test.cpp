@@ -1,6 +1,6 @@
 // Merging and cutting supernodes on the device, against the host, in the emulator.
+#include "sptrsv/detail/supernodal/analysis/device_merge.hpp"
 #include "sptrsv/detail/supernodal/analysis/device_tree.hpp"
-#include "sptrsv/detail/supernodal/analysis/merge_agent.hpp"
 
 #include <gtest/gtest.h>
 

@@ -105,15 +105,14 @@ class path {
     kernel.tile_rows = shape.tile_rows();
     kernel.x_ring_size = of.x_ring_size;
     kernel.rhs_together = rhs_together_;
-    const auto count = [](std::int64_t n) { return std::to_string(n); };
-    kernel.text = "dataflow: one block for each of " + count(of.partitions) + " partitions" +
-                  (boxes.are_used() ? " (" + count(boxes.count[0]) + " x " + count(boxes.count[1]) + " x " +
-                                          count(boxes.count[2]) + " boxes of a grid)"
-                                    : "") +
-                  ", " + count(of.tiles) + " tiles of " + count(shape.tile_rows()) + " rows, " +
-                  count(shape.lanes) + " lanes per row, x ring buffer of " + count(of.x_ring_size) +
-                  " components, " + count(kernel.partial_rows) + " partial rows" +
-                  (rhs_together_ > 1 ? ", " + count(rhs_together_) + " right-hand sides together" : "");
+    const std::string of_grid =
+        text_from(" (", boxes.count[0], " x ", boxes.count[1], " x ", boxes.count[2], " boxes of a grid)");
+    const std::string together = text_from(", ", rhs_together_, " right-hand sides together");
+    kernel.text =
+        text_from("dataflow: one block for each of ", of.partitions, " partitions",
+                  boxes.are_used() ? of_grid : "", ", ", of.tiles, " tiles of ", shape.tile_rows(), " rows, ",
+                  shape.lanes, " lanes per row, x ring buffer of ", of.x_ring_size, " components, ",
+                  kernel.partial_rows, " partial rows", rhs_together_ > 1 ? together : "");
     info.kernels.push_back(std::move(kernel));
     info.solver_bytes += bytes();
     info.workspace_bytes = workspace::bytes(solve_size(), buffer_columns());

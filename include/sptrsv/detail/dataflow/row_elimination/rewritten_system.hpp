@@ -7,18 +7,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
-#include <type_traits>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/row_positions.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/rewrite_rows.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/runs.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/runs_agents.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/detail/simt/scan.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 #include "sptrsv/options.hpp"
 
@@ -70,9 +67,8 @@ class rewritten_system {
     rhs_columns_ = make_buffer<Index>(rhs_entries(), on, memory.kept);
     triangle_kernels::for_each_entry(
         on, row_offsets_.data(), size, static_cast<std::int64_t>(columns_.size()),
-        take_columns<Index, Offset>{triangle().row_offsets.data(), triangle().columns.data(), slots_.data(),
-                                    listed_.data(), rhs_offsets_.data(), row_offsets_.data(), columns_.data(),
-                                    !form_.unit});
+        take_columns<Index, Offset>{triangle().view(), slots_.data(), listed_.data(), rhs_offsets_.data(),
+                                    row_offsets_.data(), columns_.data(), !form_.unit});
     triangle_kernels::for_each_entry(
         on, rhs_offsets_.data(), size, rhs_entries(),
         take_rhs_columns<Index, Offset>{slots_.data(), lengths_.data(), listed_.data(), rhs_offsets_.data(),
@@ -97,8 +93,7 @@ class rewritten_system {
   /// Computes the values of the rewritten system and of its right-hand sides.
   void update_values(const Scalar* stored, const Executor& on) {
     on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
-    using agent = rewrite_rows_agent<Scalar, Index, Offset>;
-    typename agent::params p{};
+    rewrite_row<Scalar, Index, Offset> p{};
     p.triangle = valued(stored);
     p.in = in_;
     p.max_growth = static_cast<real>(1.001) * max_growth_;  // the choice may have rounded growth differently
@@ -109,7 +104,7 @@ class rewritten_system {
     triangle_kernels::for_each_entry(
         on, row_offsets_.data(), triangle().size, static_cast<std::int64_t>(columns_.size()),
         copy_values<Scalar, Index, Offset>{p.triangle, p.rows, rhs_offsets_.data()});
-    launch_for_levels<agent>(p, on);
+    for_levels(p, on);
   }
   [[nodiscard]] const Scalar* values() const { return values_.data(); }
   /// Returns the first row whose growth is too large by the latest values; -1 if there is none. Synchronises.
@@ -168,8 +163,8 @@ class rewritten_system {
     kernel.lanes_per_row = 1 << lane_bits_;
     kernel.rewritten_rows = rewritten();
     kernel.levels_together = run_levels();
-    kernel.text = "dataflow: right-hand sides for " + std::to_string(rewritten()) + " rewritten rows, " +
-                  std::to_string(rhs_entries()) + " entries";
+    kernel.text = text_from("dataflow: right-hand sides for ", rewritten(), " rewritten rows, ",
+                            rhs_entries(), " entries");
     return kernel;
   }
 
@@ -178,46 +173,42 @@ class rewritten_system {
     return at(rhs_entries()) * (sizeof(Scalar) + sizeof(Index));
   }
   [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {
-    const device_triangle<Index, Offset>& t = triangle();
-    return {t.size,
-            t.row_offsets.data(),
-            t.columns.data(),
-            t.sources.size() == 0 ? nullptr : t.sources.data(),
-            t.diagonal_sources.data(),
-            stored,
-            form_.conjugated,
-            form_.reversed};
+    return {triangle().view(), stored, form_.conjugated, form_.reversed};
   }
   /// Turns the numbers of entries without `pivots` of all rows into offsets.
   static void place(const buffer<Offset>& counts, Offset pivots, const buffer<Offset>& offsets,
                     const Executor& on, const analysis_memory& memory) {
     const std::int64_t size = static_cast<std::int64_t>(offsets.size()) - 1;
-    scan(on, size, place_rows<Offset>{size, counts.data(), pivots, offsets.data()}, memory);
+    scan(on, size + 1,
+         sum_values<Offset, entries_with_pivots<Offset>>{{counts.data(), pivots}, size, offsets.data()},
+         memory);
   }
 
-  template <class Agent>
-  void launch_for_levels(typename Agent::params& p, const Executor& on) const {
-    positions_.for_later([&](const listed_rows<Index>& rows) {
-      p.of = rows;
-      on.template launch<Agent>(simt::block_count(rows.count, Agent::block_threads / 32), p);
+  /// Runs choose_row or rewrite_row for the rows of each level.
+  template <class Body>
+  void for_levels(Body& body, const Executor& on) const {
+    positions_.for_later([&](const Index* rows, std::int64_t count) {
+      body.listed = rows;
+      simt::for_each_by_tile<32, 128>(on, count, body);
     });
   }
 
   /// Cuts the levels into runs.
   void cut_levels(const Executor& on, const analysis_memory& memory) {
     const std::int64_t size = triangle().size;
-    using key = std::make_unsigned_t<Index>;
-    const auto positions = make_buffer<key>(size, on, memory.scratch);
-    const auto numbers = make_buffer<Index>(size, on, memory.scratch);
+    row_levels<Index> positions;
+    positions.count = run_levels();
+    positions.of_row = make_buffer<Index>(size, on, memory.scratch);
+    positions.numbers = make_buffer<Index>(size, on, memory.scratch);
     slots_ = make_buffer<Offset>(size + 1, on, memory.scratch);
     lengths_ = make_buffer<Offset>(size, on, memory.scratch);
     rhs_offsets_ = make_buffer<Offset>(size + 1, on, memory.kept);
     inverse_sums_ = make_buffer<real>(size, on, memory.kept);
     simt::for_each(on, size,
-                   start_rows<Index, Offset, real>{triangle().row_offsets.data(), in_, positions.data(),
-                                                   numbers.data(), slots_.data(), lengths_.data(),
-                                                   rhs_offsets_.data(), inverse_sums_.data()});
-    positions_ = sort_by_position(positions, numbers, run_levels(), on, memory);
+                   start_rows<Index, Offset, real>{
+                       triangle().row_offsets.data(), in_, positions.of_row.data(), positions.numbers.data(),
+                       slots_.data(), lengths_.data(), rhs_offsets_.data(), inverse_sums_.data()});
+    positions_ = sort_by_position(positions, on, memory);
   }
 
   /// Chooses the rows that are rewritten, and lists their columns, which are at most `most`.
@@ -225,24 +216,21 @@ class rewritten_system {
               const analysis_memory& memory) {
     // Room for less than 4 MiB is not worth a wait for the device, nor a launch for each level of a run.
     constexpr std::int64_t few_entries = (std::int64_t{4} << 20) / std::int64_t{sizeof(Index)};
-    const auto bound = [&](const listed_rows<Index>& rows) {
-      simt::for_each(
-          on, rows.count,
-          bound_lengths<Index, Offset>{rows, triangle().row_offsets.data(), triangle().columns.data(), in_,
-                                       limits.fill, static_cast<Offset>(limits.entries),
-                                       static_cast<Offset>(limits.longest_row), slots_.data()});
+    const auto bound = [&](const Index* rows, std::int64_t count) {
+      simt::for_each(on, count,
+                     bound_lengths<Index, Offset>{rows, triangle().view(), in_, limits.fill,
+                                                  static_cast<Offset>(limits.entries),
+                                                  static_cast<Offset>(limits.longest_row), slots_.data()});
     };
     if (most <= few_entries) {
-      bound({nullptr, triangle().size});
+      bound(nullptr, triangle().size);
     } else {
       positions_.for_later(bound);
     }
     place(slots_, 0, slots_, on, memory);
     listed_ = make_buffer<Index>(most <= few_entries ? most : last_of(slots_, on), on, memory.scratch);
-    const auto counts = make_buffer<rewritten_counts>(rewritten_counts::parts, on, memory.scratch);
-    on.fill_bytes(counts.data(), 0, counts.bytes());
-    using agent = choose_rows_agent<Scalar, Index, Offset>;
-    typename agent::params p{};
+    const auto counts = make_zeros<rewritten_counts>(rewritten_counts::parts, on, memory.scratch);
+    choose_row<Scalar, Index, Offset> p{};
     p.triangle = valued(stored);
     p.in = in_;
     p.max_growth = max_growth_;
@@ -252,7 +240,7 @@ class rewritten_system {
     p.rhs_lengths = rhs_offsets_.data();
     p.inverse_sums = inverse_sums_.data();
     p.counts = counts.data();
-    launch_for_levels<agent>(p, on);
+    for_levels(p, on);
     rewritten_counts parts[rewritten_counts::parts];
     on.download(parts, counts.data(), sizeof(parts));
     for (const rewritten_counts& part : parts) {

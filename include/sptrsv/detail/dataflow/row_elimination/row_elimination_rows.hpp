@@ -5,23 +5,17 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/context.hpp"
-#include "sptrsv/detail/simt/scan.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_elimination {
 
 /// The strictly lower triangle by rows, in the order of substitution, with the values of the stored matrix.
 template <class Scalar, class Index, class Offset>
 struct valued_triangle {
-  std::int64_t size;
-  const Offset* row_offsets;
-  const Index* columns;
-  const Offset* sources;           ///< null if rows are stored runs, and the diagonal is not unit
-  const Offset* diagonal_sources;  ///< null if the diagonal is unit
+  triangle_view<Index, Offset> of;  ///< sources may be null if rows are stored runs and have pivots
   const Scalar* stored;
   bool conjugated;
   bool reversed;  ///< true if substitution starts at the last row
@@ -29,18 +23,18 @@ struct valued_triangle {
   /// Returns the value of entry `e`, which is one of `row`.
   template <class Context>
   SPTRSV_DEVICE Scalar entry(Context& ctx, std::int64_t row, Offset e) const {
-    if (sources != nullptr) {
-      return load_value(ctx, stored + ctx.load_constant(sources + e), conjugated);
+    if (of.sources != nullptr) {
+      return load_value(ctx, stored + ctx.load_constant(of.sources + e), conjugated);
     }
-    const stored_run<Offset> run{ctx.load_constant(diagonal_sources + row), reversed};
-    const auto number = static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) - e);
+    const stored_run<Offset> run{ctx.load_constant(of.diagonal_sources + row), reversed};
+    const auto number = static_cast<std::int64_t>(ctx.load_constant(of.row_offsets + row + 1) - e);
     return load_value(ctx, stored + run.source(number), conjugated);
   }
   template <class Context>
   SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t row) const {
-    return diagonal_sources == nullptr
+    return of.diagonal_sources == nullptr
                ? pivot_divisor<Scalar>::one()
-               : load_value(ctx, stored + ctx.load_constant(diagonal_sources + row), conjugated);
+               : load_value(ctx, stored + ctx.load_constant(of.diagonal_sources + row), conjugated);
   }
 };
 
@@ -75,25 +69,9 @@ SPTRSV_DEVICE row_elimination<Scalar> eliminate(Context& ctx, const Warp& warp,
   return made;
 }
 
-/// A sorted list of columns.
-template <class Index, class Offset>
-struct sorted_list {
-  static constexpr Index none = std::numeric_limits<Index>::max();
-
-  const Index* columns;
-  Offset next;
-  Offset end;
-
-  /// Returns the next column and goes on to the one behind it; `none` at the end.
-  template <class Context>
-  SPTRSV_DEVICE Index take(Context& ctx) {
-    return next < end ? ctx.load(columns + next++) : none;
-  }
-};
-
 /// Merges the lanes' lists: stores each different column from to[slot] on, ascending, and returns their
-/// number. If there are more than `max_count`, it stops. Each lane loads one column ahead. `List`:
-/// sorted_list, or a type with the same members.
+/// number. If there are more than `max_count`, it stops. Each lane loads one column ahead. `List`: see
+/// part_of_list.
 template <class Context, class Warp, class List, class Index, class Offset>
 SPTRSV_DEVICE Offset merge(Context& ctx, const Warp& warp, List list, Index* to, Offset slot,
                            Offset max_count) {
@@ -176,25 +154,15 @@ SPTRSV_DEVICE bool combine_rows(Context& ctx, const Warp& warp, const Index* col
   return warp.all(finite);
 }
 
-/// The body of a scan: writes where the entries of each row begin, and where those of the last one end.
+/// Returns the number of entries of a row with its `pivots` pivots: 0 or 1.
 template <class Offset>
-struct place_rows {
-  std::int64_t size;
-  const Offset* counts;  ///< by row: its entries without the pivot; may be `offsets`
-  Offset pivots;         ///< pivots of a row: 0 or 1
-  Offset* offsets;       ///< size + 1
+struct entries_with_pivots {
+  const Offset* counts;  ///< by row: its entries without the pivot
+  Offset pivots;
 
   template <class Context>
-  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t row) const {
-    return {static_cast<std::int64_t>(ctx.load(counts + row)) + pivots};
-  }
-  template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const simt::counted& own,
-                           std::int64_t before) const {
-    ctx.store(offsets + row, static_cast<Offset>(before));
-    if (row == size - 1) {
-      ctx.store(offsets + size, static_cast<Offset>(before + own.count));
-    }
+  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t row) const {
+    return static_cast<std::int64_t>(ctx.load(counts + row)) + pivots;
   }
 };
 

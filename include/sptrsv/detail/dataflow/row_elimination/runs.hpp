@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "sptrsv/detail/dataflow/row_elimination/row_elimination_rows.hpp"
 #include "sptrsv/detail/simt/context.hpp"
@@ -70,9 +71,7 @@ template <class Index, class Offset>
 struct number_rows {
   static constexpr int run_rows = 32;
 
-  std::int64_t size;
-  const Offset* row_offsets;
-  const Index* columns;
+  triangle_view<Index, Offset> triangle;
   Index* levels;  ///< by row, counted from 1
 
   template <class Context, class Warp>
@@ -80,9 +79,9 @@ struct number_rows {
     const std::int64_t base = run * run_rows;
     const std::int64_t row = base + warp.rank();
     std::uint32_t needs = 0;  // one bit for each row of the run
-    for (Offset e = row < size ? ctx.load_constant(row_offsets + row + 1) : Offset{0};
-         row < size && e > ctx.load_constant(row_offsets + row); --e) {
-      const std::int64_t column = static_cast<std::int64_t>(ctx.load_constant(columns + e - 1)) - base;
+    for (Offset e = row < triangle.size ? ctx.load_constant(triangle.row_offsets + row + 1) : Offset{0};
+         row < triangle.size && e > ctx.load_constant(triangle.row_offsets + row); --e) {
+      const auto column = static_cast<std::int64_t>(ctx.load_constant(triangle.columns + e - 1)) - base;
       if (column < 0) {
         break;  // columns ascend
       }
@@ -93,7 +92,7 @@ struct number_rows {
       const Index before = warp.shuffle(level, k);
       level = (needs >> k & 1u) != 0 && before >= level ? before + 1 : level;
     }
-    if (row < size) {
+    if (row < triangle.size) {
       ctx.store(levels + row, static_cast<Index>(base + level));
     }
   }
@@ -116,13 +115,13 @@ SPTRSV_DEVICE run_row<Index, Offset> open_row(Context& ctx, const Warp& warp,
                                               const valued_triangle<Scalar, Index, Offset>& t,
                                               const runs<Index>& runs, std::int64_t row) {
   run_row<Index, Offset> made{};
-  made.begin = ctx.load_constant(t.row_offsets + row);
-  made.end = ctx.load_constant(t.row_offsets + row + 1);
+  made.begin = ctx.load_constant(t.of.row_offsets + row);
+  made.end = ctx.load_constant(t.of.row_offsets + row + 1);
   made.first_level = runs.first_level(ctx, row);
   made.entry = made.begin;
   for (Offset chunk = made.begin; chunk < made.end; chunk += 32) {
     const Offset e = chunk + static_cast<Offset>(warp.rank());
-    const Index column = e < made.end ? ctx.load_constant(t.columns + e) : Index{0};
+    const Index column = e < made.end ? ctx.load_constant(t.of.columns + e) : Index{0};
     std::uint32_t found = warp.ballot(e < made.end && runs.eliminates(ctx, made.first_level, column));
     const int count = simt::bit_count(found);
     const int wanted = warp.rank() - 1 - made.eliminated;  // of those that were found
@@ -142,34 +141,37 @@ SPTRSV_DEVICE run_row<Index, Offset> open_row(Context& ctx, const Warp& warp,
   return made;
 }
 
-/// A list for merge(): a whole list, or one of the two parts of a row's own entries. One part has the entries
-/// that the row eliminates, the other part has the rest.
+/// A sorted list of columns for merge(): a whole list, or one of the two parts of a row's own entries. One
+/// part has the entries that the row eliminates, the other part has the rest.
 template <class Index, class Offset>
 struct part_of_list {
-  static constexpr Index none = sorted_list<Index, Offset>::none;
+  static constexpr Index none = std::numeric_limits<Index>::max();
 
-  sorted_list<Index, Offset> whole;
-  bool is_own;      ///< whether `whole` has the row's own entries, and merge() gets a part of them
+  const Index* columns;
+  Offset next;
+  Offset end;
+  bool is_own;      ///< whether these are the row's own entries, and merge() gets a part of them
   bool eliminated;  ///< whether this part has the entries that the row eliminates
   Index first_level;
   runs<Index> of;
 
+  /// Returns the next column and goes on to the one behind it; `none` at the end.
   template <class Context>
   SPTRSV_DEVICE Index take(Context& ctx) {
-    for (;;) {
-      const Index column = whole.take(ctx);
-      if (column == none || !is_own || of.eliminates(ctx, first_level, column) == eliminated) {
+    while (next < end) {
+      const Index column = ctx.load(columns + next++);
+      if (!is_own || of.eliminates(ctx, first_level, column) == eliminated) {
         return column;
       }
     }
+    return none;
   }
 };
 
 /// Copies the columns of the rewritten system. Runs once per entry, see triangle_kernels::for_each_entry().
 template <class Index, class Offset>
 struct take_columns {
-  const Offset* triangle_offsets;
-  const Index* triangle_columns;
+  triangle_view<Index, Offset> triangle;
   const Offset* slots;
   const Index* listed;
   const Offset* rhs_offsets;
@@ -185,7 +187,7 @@ struct take_columns {
     }
     const bool is_rewritten = ctx.load_constant(rhs_offsets + row) < ctx.load_constant(rhs_offsets + row + 1);
     const Index* const from = is_rewritten ? listed + ctx.load_constant(slots + row)
-                                           : triangle_columns + ctx.load_constant(triangle_offsets + row);
+                                           : triangle.columns + ctx.load_constant(triangle.row_offsets + row);
     const Offset number = static_cast<Offset>(e) - ctx.load_constant(row_offsets + row);
     ctx.store(columns + e, ctx.load_constant(from + number));
   }
@@ -259,18 +261,6 @@ struct rewritten_rhs_agent {
                                   std::int64_t column) {
     const std::int64_t row = p.reversed ? p.size - 1 - substitution_index : substitution_index;
     return ctx.load(p.b.data + row * p.b.row_stride + column * p.b.column_stride);
-  }
-};
-
-/// Copies the only column of b.
-template <class Scalar>
-struct copy_rhs {
-  dense_view<const Scalar> b;
-  Scalar* to;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    ctx.store(to + row, ctx.load(b.data + row * b.row_stride));
   }
 };
 

@@ -14,10 +14,9 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/diagonal_agent.hpp"
-#include "sptrsv/detail/dataflow/row_per_thread/rhs_sharing.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_order.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_agent.hpp"
-#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_values.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::row_per_thread {
 
@@ -145,15 +144,13 @@ class path {
     kernel.partial_rows = share_.is_whole_solve(blocks()) ? slices_.size - size_ : 0;
     kernel.rhs_together = sharing_.of_lane();
     kernel.launches = sharing_.copies ? 3 : 1;
-    kernel.text =
-        "dataflow: one thread for each of " + std::to_string(slices_.size) + " rows in " +
-        (levels_ > 0 ? "level order" : "the order of substitution") + ", " +
-        std::to_string(kernel.partial_rows) + " of them partial rows" +
-        (sharing_.lanes > 1 ? "; " + std::to_string(sharing_.lanes) + " lanes for each row, each for " +
-                                  std::to_string(sharing_.of_lane()) + " of the right-hand sides"
-                            : "") +
-        (sharing_.copies ? "; right-hand sides are copied by rows" : "") +
-        (sharing_.sweep_by_sweep ? "; right-hand sides one sweep after the other" : "");
+    const std::string lanes = text_from("; ", sharing_.lanes, " lanes for each row, each for ",
+                                        sharing_.of_lane(), " of the right-hand sides");
+    kernel.text = text_from("dataflow: one thread for each of ", slices_.size, " rows in ",
+                            levels_ > 0 ? "level order" : "the order of substitution", ", ",
+                            kernel.partial_rows, " of them partial rows", sharing_.lanes > 1 ? lanes : "",
+                            sharing_.copies ? "; right-hand sides are copied by rows" : "",
+                            sharing_.sweep_by_sweep ? "; right-hand sides one sweep after the other" : "");
     info.kernels.push_back(std::move(kernel));
     info.solver_bytes += bytes();
     info.workspace_bytes = workspace::bytes(solve_size(), buffer_columns(), copied_scalars());

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
@@ -108,54 +107,42 @@ struct place_slices {
   }
 };
 
-/// Fills the slots of each row, also of those past the last one; one warp for each row. The first slots of a
-/// row are empty if others of its slice are longer. The entries of a short row are sorted by solve index.
+/// Fills the slots of a row. Runs once per row, also for those past the last one in its slice, by a warp. The
+/// first slots of a row are empty if others of its slice are longer. The entries of a short row are sorted by
+/// solve index.
 template <class Index, class Offset>
-struct pack_agent {
-  static constexpr int block_threads = 256;
-  struct shared_storage {};
-  struct params {
-    std::int64_t size;
-    packing_order<Index> order;
-    const Offset* row_offsets;
-    const Index* columns;
-    const Offset* sources;
-    const Offset* offsets;
-    Index* packed_columns;
-    Offset* packed_sources;  ///< null: shifts are written instead
-    entry_shift* shifts;
-    stored_run_reader<Offset> run_of;
-    Offset* diagonals;  ///< null: rows are not runs
-  };
+struct pack_row {
+  triangle_view<Index, Offset> triangle;
+  packing_order<Index> order;
+  bool reversed;  ///< see triangle_form
+  const Offset* offsets;
+  Index* columns;
+  Offset* sources;  ///< null: shifts are written instead
+  entry_shift* shifts;
+  Offset* diagonals;  ///< null: rows are not runs
 
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const auto warp = ctx.template group<32>();
-    const std::int64_t solve_index =
-        static_cast<std::int64_t>(ctx.block_rank()) * (block_threads / 32) + warp.index();
-    const std::int64_t slices = (p.size + slice_rows - 1) / slice_rows;
-    if (solve_index >= slices * slice_rows) {
-      return;
-    }
-    const Offset first_slot = ctx.load_constant(p.offsets + solve_index / slice_rows);
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Warp& warp, std::int64_t solve_index) const {
+    const Offset first_slot = ctx.load_constant(offsets + solve_index / slice_rows);
     const auto width = static_cast<Offset>(
-        (ctx.load_constant(p.offsets + solve_index / slice_rows + 1) - first_slot) / slice_rows);
+        (ctx.load_constant(offsets + solve_index / slice_rows + 1) - first_slot) / slice_rows);
     const auto own_slots = static_cast<Offset>(first_slot + solve_index % slice_rows);
-    if (solve_index >= p.size) {
-      leave_empty(ctx, p, own_slots, width, warp.rank());
+    if (solve_index >= triangle.size) {
+      leave_empty(ctx, own_slots, width, warp.rank());
       return;
     }
-    const std::int64_t row = p.order.row(ctx, solve_index);
-    const Offset begin = ctx.load_constant(p.row_offsets + row);
-    const Offset end = ctx.load_constant(p.row_offsets + row + 1);
-    if (p.diagonals != nullptr && warp.rank() == 0) {
-      ctx.store(p.diagonals + solve_index, p.run_of(ctx, row).diagonal);
+    const std::int64_t row = order.row(ctx, solve_index);
+    const Offset begin = ctx.load_constant(triangle.row_offsets + row);
+    const Offset end = ctx.load_constant(triangle.row_offsets + row + 1);
+    if (diagonals != nullptr && warp.rank() == 0) {
+      ctx.store(diagonals + solve_index, run_of_row(ctx, triangle, row, reversed).diagonal);
     }
-    leave_empty(ctx, p, own_slots, static_cast<Offset>(width - (end - begin)), warp.rank());
+    leave_empty(ctx, own_slots, static_cast<Offset>(width - (end - begin)), warp.rank());
     for (Offset first = begin; first < end; first += 32) {
       const Offset e = first + static_cast<Offset>(warp.rank());
       const bool present = e < end;
-      const Index column = present ? p.order.solve_index(ctx, ctx.load_constant(p.columns + e)) : Index{-1};
+      const Index column =
+          present ? order.solve_index(ctx, ctx.load_constant(triangle.columns + e)) : Index{-1};
       int rank = warp.rank();
       if (end - begin <= 32) {
         rank = 0;
@@ -166,12 +153,12 @@ struct pack_agent {
       if (present) {
         const auto slot =
             static_cast<Offset>(own_slots + (width - (end - first) + static_cast<Offset>(rank)) * slice_rows);
-        const Offset source = ctx.load_constant(p.sources + e);
-        ctx.store(p.packed_columns + slot, column);
-        if (p.packed_sources != nullptr) {
-          ctx.store(p.packed_sources + slot, source);
+        const Offset source = ctx.load_constant(triangle.sources + e);
+        ctx.store(columns + slot, column);
+        if (sources != nullptr) {
+          ctx.store(sources + slot, source);
         } else {
-          ctx.store(p.shifts + slot, source < 0 ? minus_one : static_cast<entry_shift>(warp.rank() - rank));
+          ctx.store(shifts + slot, source < 0 ? minus_one : static_cast<entry_shift>(warp.rank() - rank));
         }
       }
     }
@@ -180,15 +167,69 @@ struct pack_agent {
  private:
   /// Marks the first `count` slots of a row as empty. `slots`: the first of them.
   template <class Context>
-  SPTRSV_DEVICE static void leave_empty(Context& ctx, const params& p, Offset slots, Offset count, int lane) {
+  SPTRSV_DEVICE void leave_empty(Context& ctx, Offset slots, Offset count, int lane) const {
     for (auto k = static_cast<Offset>(lane); k < count; k = static_cast<Offset>(k + 32)) {
       const auto slot = static_cast<Offset>(slots + k * slice_rows);
-      ctx.store(p.packed_columns + slot, Index{-1});
-      if (p.packed_sources != nullptr) {
-        ctx.store(p.packed_sources + slot, Offset{-1});
+      ctx.store(columns + slot, Index{-1});
+      if (sources != nullptr) {
+        ctx.store(sources + slot, Offset{-1});
       } else {
-        ctx.store(p.shifts + slot, no_entry);
+        ctx.store(shifts + slot, no_entry);
       }
+    }
+  }
+};
+
+/// Writes the values of the entries of each row and lane past the last row, if rows are stored runs.
+template <class Scalar, class Index, class Offset, class Stored>
+struct gather_run_values {
+  static constexpr int at_once = 4;  ///< loads of a row that are under way together
+  std::int64_t size;
+  const Offset* offsets;
+  const entry_shift* shifts;
+  const Offset* diagonals;
+  const Index* substitution_indices;  ///< by solve index, -1: partial row; null: there are none
+  const Scalar* stored;
+  Stored* values;
+  Stored* pivots;  ///< null if the diagonal is unit
+  bool reversed;
+  bool conjugated;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const auto end = static_cast<std::int64_t>(ctx.load_constant(offsets + row / slice_rows + 1));
+    const stored_run<Offset> run{row < size ? ctx.load_constant(diagonals + row) : 0, reversed};
+    std::int64_t slot =
+        static_cast<std::int64_t>(ctx.load_constant(offsets + row / slice_rows)) + row % slice_rows;
+    for (; slot < end; slot += at_once * slice_rows) {
+      entry_shift shift[at_once];
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        shift[i] = slot + i * slice_rows < end ? ctx.load_constant(shifts + slot + i * slice_rows) : no_entry;
+      }
+      Scalar value[at_once];
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        value[i] = shift[i] == minus_one ? Scalar{} - pivot_divisor<Scalar>::one() : Scalar{};
+        if (shift[i] > minus_one) {
+          const std::int64_t from_end = (end - slot + slice_rows - 1) / slice_rows - i;
+          value[i] =
+              load_value(ctx, stored + run.source(static_cast<Offset>(from_end - shift[i])), conjugated);
+        }
+      }
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        if (slot + i * slice_rows < end) {
+          ctx.store(values + slot + i * slice_rows, entry_cast<Stored>(value[i]));
+        }
+      }
+    }
+    if (pivots != nullptr && row < size) {
+      const bool is_partial =
+          substitution_indices != nullptr && ctx.load_constant(substitution_indices + row) < 0;
+      ctx.store(pivots + row,
+                entry_cast<Stored>(is_partial ? pivot_divisor<Scalar>::one()
+                                              : load_value(ctx, stored + run.diagonal, conjugated)));
     }
   }
 };
@@ -218,8 +259,8 @@ buffer<Offset> find_slices(
   if (is_large) {
     const std::int64_t slots = download_value(to, on);
     SPTRSV_EXPECTS(slots <= static_cast<std::int64_t>(max_count<Offset>), errc::unsupported,
-                   "dataflow: the path row_per_thread needs " + std::to_string(slots) +
-                       " slots for the entries, which do not fit the offset type");
+                   "dataflow: the path row_per_thread needs ", slots,
+                   " slots for the entries, which do not fit the offset type");
   }
   return offsets;
 }
@@ -245,15 +286,10 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
   } else {
     g.sources = make_buffer<Offset>(slots, on, memory.kept);
   }
-  using pack = pack_agent<Index, Offset>;
-  if (t.size > 0) {
-    const stored_run_reader<Offset> run_of{t.row_offsets.data(), t.sources.data(), t.diagonal_sources.data(),
-                                           reversed};
-    on.template launch<pack>(
-        simt::block_count(g.count * slice_rows, pack::block_threads / 32),
-        {t.size, order, t.row_offsets.data(), t.columns.data(), t.sources.data(), g.offsets.data(),
-         g.columns.data(), g.sources.data(), g.shifts.data(), run_of, g.diagonals.data()});
-  }
+  simt::for_each_by_tile<32>(
+      on, g.count * slice_rows,
+      pack_row<Index, Offset>{t.view(), order, reversed, g.offsets.data(), g.columns.data(), g.sources.data(),
+                              g.shifts.data(), g.diagonals.data()});
   return g;
 }
 

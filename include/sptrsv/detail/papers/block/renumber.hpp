@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
-#include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
 #include "sptrsv/detail/papers/row_wise/tasks.hpp"

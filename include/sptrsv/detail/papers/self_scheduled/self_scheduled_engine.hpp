@@ -36,7 +36,7 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
     if (by_rows_) {
       columns_.sources = {};  // the values are stored by rows
     } else {
-      in_degrees_ = count_in_degrees(a.size, columns_.column_offsets.data(), columns_.rows, 0, on, resource);
+      in_degrees_ = count_in_degrees(columns_, 0, on, resource);
       this->take_columns(std::move(columns_));
       triangle_.longest_row = in_degrees_.longest;
     }

@@ -191,8 +191,8 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : base(form, max_rhs, on, resource) {
     device_columns<Index, Offset> columns = build_columns_on_device(a, form, on, resource);
-    in_degrees_ = count_in_degrees(a.size, columns.column_offsets.data(), columns.rows,
-                                   Tuning::shared_updates ? agent<1>::columns_per_block : 0, on, resource);
+    in_degrees_ =
+        count_in_degrees(columns, Tuning::shared_updates ? agent<1>::columns_per_block : 0, on, resource);
     this->take_columns(std::move(columns));
     this->triangle_.longest_row = in_degrees_.longest;
     this->allocate_values(on, resource);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sptrsv/detail/analysis/runs.hpp"
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/detail/papers/row_wise/tasks.hpp"
 #include "sptrsv/policy/sync_free_fused.hpp"

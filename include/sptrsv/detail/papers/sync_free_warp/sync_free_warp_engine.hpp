@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "sptrsv/detail/analysis/runs.hpp"
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/detail/papers/paper_system.hpp"

@@ -150,7 +150,7 @@ class factor_columns {
     if (a.size == 0 || (!form.transposed && take_rows(a, form, on, resource))) {
       return;
     }
-    const one_triangle_builder<Executor> flipped_rows(a, {flipped(form)}, {}, on, resource);
+    const triangle_builder<1, Index, Offset, Executor> flipped_rows(a, {flipped(form)}, {}, on, resource);
     auto built = flipped_rows.allocate_rows();
     const auto reports = flipped_rows.check(built);
     longest_.column = reports[0].longest_row;
@@ -234,9 +234,6 @@ class factor_columns {
   [[nodiscard]] std::size_t bytes() const { return lists_.bytes() + pattern_first_.bytes(); }
 
  private:
-  template <class Executor>
-  using one_triangle_builder = triangle_builder<1, Index, Offset, Executor>;
-
   [[nodiscard]] bool has_first() const { return lists_.first.data() != nullptr; }
 
   static column_view<Index, Offset> stored_view(const pattern_view<Index, Offset>& a, const Offset* offsets,
@@ -256,7 +253,7 @@ class factor_columns {
   template <class Executor>
   bool take_rows(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
                  memory_resource& resource) {
-    const one_triangle_builder<Executor> rows(a, {form}, {}, on, resource);
+    const triangle_builder<1, Index, Offset, Executor> rows(a, {form}, {}, on, resource);
     const auto built = rows.allocate_rows();
     const auto reports = rows.check(built);
     if (!rows.ascends(reports, 0)) {

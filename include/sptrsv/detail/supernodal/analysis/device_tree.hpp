@@ -4,12 +4,10 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
-#include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
@@ -159,9 +157,9 @@ template <class Index, class Executor>
 device_tree<Index> upload_tree(const supernode_tree<Index>& tree, const Executor& on,
                                memory_resource& resource) {
   for (std::int64_t s = 0; s < tree.count(); ++s) {
-    SPTRSV_EXPECTS(
-        tree.columns(s) + tree.rows(s) <= std::numeric_limits<std::int32_t>::max(), errc::unsupported,
-        "a supernode of " + std::to_string(tree.columns(s)) + " columns has more than 2^31 - 1 rows");
+    SPTRSV_EXPECTS(tree.columns(s) + tree.rows(s) <= std::numeric_limits<std::int32_t>::max(),
+                   errc::unsupported, "a supernode of ", tree.columns(s),
+                   " columns has more than 2^31 - 1 rows");
   }
   device_tree<Index> made{{}, {}, tree.rows_begin.back(), tree.panel_begin.back(), {}};
   const auto add = [&](const auto& from) { return made.begin_add(from, on, resource); };

@@ -5,10 +5,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/supernodal/analysis/device_tree.hpp"
 #include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
-#include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 

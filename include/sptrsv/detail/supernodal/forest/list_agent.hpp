@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/supernodal/analysis/supernodal_structure.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"

@@ -242,9 +242,8 @@ class task_lister {
   task_limits limits_;
   std::vector<char> is_share_;           ///< by supernode
   std::vector<std::int32_t> positions_;  ///< of the tasks in list_
-  std::size_t moved_begin_ =
-      static_cast<std::size_t>(-1);  ///< the first task that leaves the order of levels
-  std::size_t moved_end_ = 0;        ///< one past the last one
+  std::size_t moved_begin_ = SIZE_MAX;   ///< the first task that leaves the order of levels
+  std::size_t moved_end_ = 0;            ///< one past the last one
   task_list list_;
 };
 

@@ -4,11 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/supernodal/analysis/supernodal_structure.hpp"
 #include "sptrsv/detail/supernodal/forest/forests.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
 
@@ -205,8 +203,8 @@ struct contribution_lists {
   contribution_lists(const supernodes<Index>& of, const sum_numbers<Offset>& numbers, const Executor& on,
                      memory_resource& resource) {
     SPTRSV_EXPECTS(numbers.rows <= max_count<Offset> && numbers.sums <= max_count<Offset>, errc::unsupported,
-                   "the supernodes have " + std::to_string(numbers.rows) +
-                       " rows below them, too many for the offset type of the matrix");
+                   "the supernodes have ", numbers.rows,
+                   " rows below them, too many for the offset type of the matrix");
     named = make_buffer<named_sources<Offset>>(numbers.sums, on, resource);
     sources = make_buffer<Offset>(numbers.contributions, on, resource);
     const std::int64_t count = numbers.contributions;

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/supernodal/analysis/columns.hpp"
-#include "sptrsv/detail/supernodal/values/norms.hpp"
+#include "sptrsv/detail/supernodal/panels.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 

@@ -176,6 +176,26 @@ struct start_values {
   }
 };
 
+/// Finds the first supernode whose growth is too large. Runs once per supernode.
+template <class Real, class Index>
+struct find_grown {
+  const block_norms<Real>* norms;
+  const Index* first;  ///< by supernode: its first column
+  Real max_growth;
+  std::int64_t last;          ///< the largest substitution index if substitution goes backward; otherwise -1
+  std::int64_t* first_grown;  ///< substitution index
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t s) const {
+    if (!(ctx.load_constant(norms + s).growth() <= max_growth)) {
+      // Backward, the last column of the supernode comes first.
+      ctx.atomic_min(first_grown,
+                     last < 0 ? static_cast<std::int64_t>(ctx.load_constant(first + s))
+                              : last - static_cast<std::int64_t>(ctx.load_constant(first + s + 1)) + 1);
+    }
+  }
+};
+
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class panel_values {
   using real = real_t<Scalar>;

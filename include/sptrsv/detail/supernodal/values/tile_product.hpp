@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 

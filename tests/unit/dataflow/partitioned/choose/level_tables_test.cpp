@@ -113,7 +113,7 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
     std::vector<partitioned::prediction_job> jobs;
     jobs.push_back({batch, params, false, {}});
     const auto predictions =
-        partitioned::predict(std::move(jobs), where.on(), where.resource()).front().of_shapes;
+        partitioned::simulate(std::move(jobs), where.on(), where.resource()).front().of_shapes;
     const std::vector<partitioned::level_counts> cells = where.download(batch.counted);
     const auto level = where.download(levels.of_row);
     for (std::int64_t l = 0; l < levels.count; ++l) {

@@ -89,7 +89,7 @@ class PartitionedPrediction
     std::copy(shapes.begin(), shapes.end(), params.shapes);
     std::vector<partitioned::prediction_job> jobs;
     jobs.push_back({described, params, true, {}});
-    return partitioned::predict(std::move(jobs), where.on(), where.resource()).front().of_shapes;
+    return partitioned::simulate(std::move(jobs), where.on(), where.resource()).front().of_shapes;
   }
   double time(const table& t, const costed_shape& shape, std::int64_t max_rhs = 1) {
     return predict({t}, {shape}, max_rhs).front().nanoseconds;

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
@@ -122,10 +121,9 @@ inline block_partition boxes_of(const detected_grid& grid, std::int64_t most) {
 /// Returns the partition of a row of the triangle. Partitions are contiguous in the order of substitution and
 /// have about the same work, which is the number of a row's entries plus one; or they are boxes of a grid.
 /// Columns past the last row stand for rows that an earlier launch solves: their partition is -1.
-template <class Offset>
+template <class Index, class Offset>
 struct partition_of_row {
-  const Offset* row_offsets;
-  std::int64_t size;  ///< rows of the triangle
+  triangle_view<Index, Offset> triangle;
   std::int64_t work;  ///< of all rows
   std::int64_t partitions;
   block_partition boxes;
@@ -135,10 +133,11 @@ struct partition_of_row {
     if (boxes.are_used()) {
       return boxes.partition_of(row);
     }
-    if (row >= size) {
+    if (row >= triangle.size) {
       return -1;
     }
-    const std::int64_t before = static_cast<std::int64_t>(ctx.load_constant(row_offsets + row)) + row;
+    const std::int64_t before =
+        static_cast<std::int64_t>(ctx.load_constant(triangle.row_offsets + row)) + row;
     if (work * partitions < std::int64_t{1} << 32) {  // a division of 64 bits takes four times as long
       return static_cast<std::uint32_t>(before * partitions) / static_cast<std::uint32_t>(work);
     }
@@ -150,8 +149,7 @@ struct partition_of_row {
 /// Also writes whether it needs another partition, and clears the counts of slices. Runs per row and count.
 template <class Index, class Offset>
 struct find_partition_levels_of_rows {
-  partition_of_row<Offset> partition;
-  const Index* columns;       ///< of the triangle's entries
+  partition_of_row<Index, Offset> partition;
   const Index* level_of_row;  ///< counted from 1
   std::int64_t levels;
   std::uint32_t* keys;
@@ -164,14 +162,15 @@ struct find_partition_levels_of_rows {
     if (row < count_words) {
       ctx.store(counts + row, 0);
     }
-    if (row >= partition.size) {
+    const triangle_view<Index, Offset>& triangle = partition.triangle;
+    if (row >= triangle.size) {
       return;
     }
     const std::int64_t own = partition(ctx, row);
     const auto level = static_cast<std::int64_t>(ctx.load_constant(level_of_row + row)) - 1;
     ctx.store(keys + row, static_cast<std::uint32_t>(own * levels + level));
-    const Offset begin = ctx.load_constant(partition.row_offsets + row);
-    const Offset length = ctx.load_constant(partition.row_offsets + row + 1) - begin;
+    const Offset begin = ctx.load_constant(triangle.row_offsets + row);
+    const Offset length = ctx.load_constant(triangle.row_offsets + row + 1) - begin;
     constexpr int at_once = 4;  // so many loads are under way together
     bool global = false;
     for (std::int64_t first = 0; first < length && !global; first += at_once) {
@@ -179,7 +178,7 @@ struct find_partition_levels_of_rows {
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
         rows[i] = first + i < length
-                      ? static_cast<std::int64_t>(ctx.load_constant(columns + begin + first + i))
+                      ? static_cast<std::int64_t>(ctx.load_constant(triangle.columns + begin + first + i))
                       : row;
       }
       SPTRSV_UNROLL

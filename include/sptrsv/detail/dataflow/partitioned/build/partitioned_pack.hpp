@@ -144,10 +144,10 @@ struct pack_rows {
   packed_slices_view slices;
   std::int64_t size;  ///< rows of the system
   bool reversed;
-  const Index* substitution_indices;  ///< by row of the triangle, -1: partial row; null: they are the rows
-  const Offset* sources;              ///< by entry: the stored entry; negative for the link to a partial row
-  const Offset* diagonal_sources;     ///< by row of the triangle, -1: partial row; null: the diagonal is unit
-  std::uint32_t* targets;             ///< see value_sources
+  /// By row of the triangle, -1: partial row, whose diagonal source is -1, too; null: they are the rows. The
+  /// link to a partial row has a negative source.
+  const Index* substitution_indices;
+  std::uint32_t* targets;  ///< see value_sources
   std::int64_t stored_entries;
   run_arrays runs;
 
@@ -177,7 +177,7 @@ struct pack_rows {
                   static_cast<std::int32_t>(column));
       }
       const std::int64_t value = entry.template value<Scalar>(begin, offsets, is_shared);
-      const Offset source = ctx.load_constant(sources + e);
+      const Offset source = ctx.load_constant(reader.triangle.sources + e);
       if (source < 0) {
         ctx.store(reinterpret_cast<Scalar*>(slices.bytes) + value, Scalar{} - pivot_divisor<Scalar>::one());
         links += is_shared ? 1u : 1u << 8;
@@ -197,9 +197,8 @@ struct pack_rows {
       return;
     }
     if (runs.diagonals != nullptr) {
-      const stored_run_reader<Offset> run_of{reader.row_offsets, sources, diagonal_sources, reversed};
-      ctx.store(runs.diagonals + solve_index,
-                static_cast<std::uint32_t>(run_of(ctx, at.triangle_row).diagonal));
+      const auto run = run_of_row(ctx, reader.triangle, at.triangle_row, reversed);
+      ctx.store(runs.diagonals + solve_index, static_cast<std::uint32_t>(run.diagonal));
       ctx.store(runs.row_entries + solve_index, static_cast<std::uint8_t>(stored));
     }
     if (runs.row_links != nullptr) {
@@ -220,8 +219,8 @@ struct pack_rows {
     ctx.store(reinterpret_cast<Scalar*>(slices.bytes + begin + slice_offsets::factors) + at.row,
               pivot_divisor<Scalar>::one());
     ctx.store(reinterpret_cast<std::int32_t*>(slices.bytes + begin + offsets.row_codes) + at.row, row_of_x);
-    const Offset source =
-        diagonal_sources == nullptr ? Offset{-1} : ctx.load_constant(diagonal_sources + at.triangle_row);
+    const Offset* const pivots = reader.triangle.diagonal_sources;
+    const Offset source = pivots == nullptr ? Offset{-1} : ctx.load_constant(pivots + at.triangle_row);
     if (runs.diagonals == nullptr && source >= 0) {
       ctx.store(targets + source, pivot_target | static_cast<std::uint32_t>(at.slice * 32 + at.row));
     }

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/split_rows.hpp"
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_pack.hpp"
@@ -69,11 +70,18 @@ struct plan {
   [[nodiscard]] packed_slices_view slices() const {
     return {slice_begins.data(), packed_slices.data(), slice_format::of<Scalar>(settings.shape)};
   }
+  /// Puts the values of the stored matrix to the packed slices.
   template <class Scalar, class Executor>
   void update_values(const Scalar* stored, std::int64_t stored_entries, const triangle_form& form,
                      const Executor& on) {
-    sources.put(stored, stored_entries, form, slices<Scalar>(),
-                static_cast<std::int64_t>(slice_begins.size()), on);
+    if (sources.are_runs()) {
+      simt::for_each(on, 32 * count_of(slice_begins),
+                     scatter_run_values<Scalar>{stored, stored_entries, sources.runs, slices<Scalar>(),
+                                                form.unit, form.reversed, form.conjugated});
+    } else {
+      simt::for_each(on, stored_entries,
+                     scatter_values<Scalar>{stored, sources.targets, slices<Scalar>(), form.conjugated});
+    }
   }
 };
 
@@ -137,11 +145,10 @@ class planner {
       on_.fill_bytes(from.targets, 0xff, from.arrays.bytes());
     }
     start_slices(shared_words, kept);
-    simt::for_each_by_groups(
-        on_, lanes_of_row(t), plan_.solve_size,
-        pack_rows<Scalar, Index, Offset>{reader(t), plan_.slices<Scalar>(), size, reversed,
-                                         split.substitution_indices.data(), t.sources.data(),
-                                         t.diagonal_sources.data(), from.targets, stored_entries, from.runs});
+    simt::for_each_by_groups(on_, lanes_of_row(t.size, count_of(columns_), t.longest_row), plan_.solve_size,
+                             pack_rows<Scalar, Index, Offset>{reader(t), plan_.slices<Scalar>(), size,
+                                                              reversed, split.substitution_indices.data(),
+                                                              from.targets, stored_entries, from.runs});
     return std::move(plan_);
   }
 
@@ -164,17 +171,15 @@ class planner {
     const auto has_global = make_buffer<std::uint8_t>(t.size, on_, memory_.scratch);
     const auto sorted_rows = make_buffer<Index>(t.size, on_, memory_.scratch);
     const auto keys = make_buffer<std::uint32_t>(t.size, on_, memory_.scratch);
-    simt::for_each(
-        on_, std::max(t.size, 4 * slices_),
-        find_partition_levels_of_rows<Index, Offset>{{t.row_offsets.data(), t.size, t.entries() + t.size,
-                                                      plan_.settings.partitions, plan_.settings.boxes},
-                                                     t.columns.data(),
-                                                     levels.of_row.data(),
-                                                     levels.count,
-                                                     keys.data(),
-                                                     has_global.data(),
-                                                     4 * slices_,
-                                                     counts});
+    simt::for_each(on_, std::max(t.size, 4 * slices_),
+                   find_partition_levels_of_rows<Index, Offset>{
+                       {t.view(), t.entries() + t.size, plan_.settings.partitions, plan_.settings.boxes},
+                       levels.of_row.data(),
+                       levels.count,
+                       keys.data(),
+                       has_global.data(),
+                       4 * slices_,
+                       counts});
     on_.sort_pairs(keys.data(), sorted_keys, levels.numbers.data(), sorted_rows.data(), t.size,
                    bits_for(static_cast<std::uint64_t>(plan_.settings.partitions * levels.count)),
                    memory_.scratch);
@@ -191,31 +196,20 @@ class planner {
   }
 
   [[nodiscard]] row_reader<Index, Offset> reader(const device_triangle<Index, Offset>& t) const {
-    return {plan_.settings.shape,
-            static_cast<std::int32_t>(plan_.settings.x_ring_size),
-            order_,
-            rows_,
-            t.row_offsets.data(),
-            columns_.data()};
+    return {
+        plan_.settings.shape, static_cast<std::int32_t>(plan_.settings.x_ring_size), order_, rows_, t.view(),
+        columns_.data()};
   }
 
   /// Translates the columns to solve indices and measures the slices.
   void measure(const device_triangle<Index, Offset>& t,
                std::uint64_t* units) {  // NOLINT(readability-non-const-parameter): the scan writes it
     columns_ = make_buffer<Index>(t.entries(), on_, memory_.scratch);
-    simt::for_each_by_groups(
-        on_, lanes_of_row(t), t.size,
-        measure_slices<Index, Offset>{reader(t), t.columns.data(), solve_index_of_row_.data(),
-                                      columns_.data(), counts_});
+    simt::for_each_by_groups(on_, lanes_of_row(t.size, count_of(columns_), t.longest_row), t.size,
+                             measure_slices<Index, Offset>{reader(t), solve_index_of_row_.data(), counts_});
     solve_index_of_row_ = {};
     offsets_ = scratch<std::uint64_t>(slices_ + 1);
     scan(on_, slices_, place_slices{slices_, format_, counts_, offsets_, units}, memory_);
-  }
-
-  /// Returns how many lanes measure and pack one row. Rows are at most twice as long as the triangle says.
-  [[nodiscard]] int lanes_of_row(const device_triangle<Index, Offset>& t) const {
-    return partitioned::lanes_of_row(plan_.solve_size, static_cast<std::int64_t>(columns_.size()),
-                                     t.longest_row);
   }
 
   /// Allocates the packed slices, writes all but their rows, and writes where each warp begins.

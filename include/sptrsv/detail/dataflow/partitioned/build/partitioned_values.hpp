@@ -8,7 +8,6 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
-#include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned {
 
@@ -252,18 +251,6 @@ struct value_sources {
   run_arrays runs{};
 
   [[nodiscard]] bool are_runs() const { return runs.diagonals != nullptr; }
-  /// Puts the values of the stored matrix to the packed slices `to`.
-  template <class Scalar, class Executor>
-  void put(const Scalar* stored, std::int64_t stored_entries, const triangle_form& form,
-           const packed_slices_view& to, std::int64_t slices, const Executor& on) const {
-    if (are_runs()) {
-      simt::for_each(on, 32 * slices,
-                     scatter_run_values<Scalar>{stored, stored_entries, runs, to, form.unit, form.reversed,
-                                                form.conjugated});
-    } else {
-      simt::for_each(on, stored_entries, scatter_values<Scalar>{stored, targets, to, form.conjugated});
-    }
-  }
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::partitioned

@@ -29,10 +29,10 @@ template <class Index, class Offset>
 struct row_reader {
   shape_values shape;
   std::int32_t x_ring_size;
-  solve_order order;           ///< columns from its size on are solve indices of an earlier launch
-  const Index* rows;           ///< by solve index: the row of the triangle
-  const Offset* row_offsets;   ///< by row of the triangle
-  const Index* solve_columns;  ///< by entry of the triangle: the solve index of its column
+  solve_order order;  ///< columns from its size on are solve indices of an earlier launch
+  const Index* rows;  ///< by solve index: the row of the triangle
+  triangle_view<Index, Offset> triangle;
+  Index* solve_columns;  ///< by entry of the triangle: the solve index of its column
 
   /// A row's place in its slice, and its entries.
   struct tile_slot {
@@ -64,8 +64,8 @@ struct row_reader {
             tile * shape.tile_slices() + in_tile / shape.slice_rows(),
             in_tile % shape.slice_rows(),
             partition_begin > in_x_ring ? partition_begin : in_x_ring,
-            ctx.load_constant(row_offsets + triangle_row),
-            ctx.load_constant(row_offsets + triangle_row + 1)};
+            ctx.load_constant(triangle.row_offsets + triangle_row),
+            ctx.load_constant(triangle.row_offsets + triangle_row + 1)};
   }
 
   /// Calls visit(entry, column, is_shared, k) for each entry of the row, in one lane of the group: the k-th
@@ -139,10 +139,8 @@ struct slice_counts {
 /// row needs. Runs once per solve index, by a group of lanes.
 template <class Index, class Offset>
 struct measure_slices {
-  row_reader<Index, Offset> reader;
-  const Index* columns;             ///< of the triangle
-  const Index* solve_index_of_row;  ///< by row of the triangle
-  Index* solve_columns;             ///< output, see row_reader
+  row_reader<Index, Offset> reader;  ///< its solve_columns are output
+  const Index* solve_index_of_row;   ///< by row of the triangle
   slice_counts counts;
 
   template <class Context, class Group>
@@ -150,11 +148,11 @@ struct measure_slices {
     const auto at = reader.find(ctx, solve_index);
     int candidates = 0;
     for (std::int64_t i = group.rank(); i < at.length(); i += group.lanes) {
-      Index column = ctx.load_constant(columns + at.begin + i);
+      Index column = ctx.load_constant(reader.triangle.columns + at.begin + i);
       if (static_cast<std::int64_t>(column) < reader.order.size) {
         column = ctx.load_constant(solve_index_of_row + column);
       }
-      ctx.store(solve_columns + at.begin + i, column);
+      ctx.store(reader.solve_columns + at.begin + i, column);
       candidates += reader.may_be_shared(at, column) ? 1 : 0;
     }
     candidates = group.sum(candidates);

@@ -60,29 +60,27 @@ struct count_levels_agent {
   static constexpr int cells_of_warp = 2;  ///< cells whose counts a warp adds up
   struct shared_storage {};
   struct params {
-    std::int64_t size;
+    triangle_view<Index, Offset> of;
+    std::int64_t entries;       ///< of the triangle
     std::int64_t table_blocks;  ///< blocks that count one table
-    const Offset* row_offsets;
-    const Index* columns;
-    const Index* levels;       ///< by row, counted from 1
-    std::int64_t entries;      ///< of the triangle
-    level_counts* counts;      ///< by cell; in a table by level, then by partition; must be 0 before
-    std::int32_t* level_rows;  ///< by level: the number of rows; must be 0 before
+    const Index* levels;        ///< by row, counted from 1
+    level_counts* counts;       ///< by cell; in a table by level, then by partition; must be 0 before
+    std::int32_t* level_rows;   ///< by level: the number of rows; must be 0 before
     counted_tables tables;
   };
 
   template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    run_block(ctx, p, static_cast<std::int64_t>(ctx.block_rank()));
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    run_block(ctx, shared, p, static_cast<std::int64_t>(ctx.block_rank()));
   }
 
   /// Runs the block `block` of the launch.
   template <class Context>
-  SPTRSV_DEVICE static void run_block(Context& ctx, const params& p, std::int64_t block) {
+  SPTRSV_DEVICE static void run_block(Context& ctx, shared_storage&, const params& p, std::int64_t block) {
     const auto warp = ctx.template group<32>();
     const auto table = static_cast<int>(block / p.table_blocks);
     const std::int64_t row = (block - table * p.table_blocks) * block_threads + ctx.thread_rank();
-    bool is_left = row < p.size;
+    bool is_left = row < p.of.size;
     std::int64_t own = 0;
     std::int64_t level = 0;
     const level_counts mine = is_left ? count(ctx, p, table, row, level, own) : level_counts{0, 0, 0, 0};
@@ -110,16 +108,16 @@ struct count_levels_agent {
   SPTRSV_DEVICE static level_counts count(Context& ctx, const params& p, int table_index, std::int64_t row,
                                           std::int64_t& level, std::int64_t& cell) {
     const counted_table& table = p.tables.tables[table_index];
-    const partition_of_row<Offset> partition{p.row_offsets, p.size, p.entries + p.size, table.partitions,
-                                             table.boxes};
+    const partition_of_row<Index, Offset> partition{p.of, p.entries + p.of.size, table.partitions,
+                                                    table.boxes};
     const std::int64_t own = partition(ctx, row);
     level = level_of(ctx, p, row);
     cell = table.begin + level * table.partitions + own;
     level_counts counted{1, 0, 0, 0};
     int shared = 0;
-    const Offset begin = ctx.load_constant(p.row_offsets + row);
-    for (Offset e = ctx.load_constant(p.row_offsets + row + 1); e-- > begin;) {
-      const auto column = static_cast<std::int64_t>(ctx.load_constant(p.columns + e));
+    const Offset begin = ctx.load_constant(p.of.row_offsets + row);
+    for (Offset e = ctx.load_constant(p.of.row_offsets + row + 1); e-- > begin;) {
+      const auto column = static_cast<std::int64_t>(ctx.load_constant(p.of.columns + e));
       const std::int64_t other = partition(ctx, column);
       if (other == own && shared < table.shared_entries) {
         ++shared;
@@ -166,24 +164,24 @@ struct count_levels_agent {
   }
 };
 
-/// Counts the tables of two triangles; the first blocks belong to the first one.
-template <class Index, class Offset>
-struct count_levels_of_two_agent {
-  using of_one = count_levels_agent<Index, Offset>;
-  static constexpr int block_threads = of_one::block_threads;
-  using shared_storage = typename of_one::shared_storage;
+/// Runs `Agent`, count_levels_agent or solve_simulation, for two systems at the same time: the first blocks
+/// belong to the first one.
+template <class Agent>
+struct two_systems_agent {
+  static constexpr int block_threads = Agent::block_threads;
+  using shared_storage = typename Agent::shared_storage;
   struct params {
-    typename of_one::params of[2];
-    std::int64_t first_blocks;  ///< of the first triangle
+    typename Agent::params of[2];
+    std::int64_t first_blocks;  ///< of the first system
   };
 
   template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const auto block = static_cast<std::int64_t>(ctx.block_rank());
     if (block < p.first_blocks) {  // no index: parameters at fixed places are read faster
-      of_one::run_block(ctx, p.of[0], block);
+      Agent::run_block(ctx, shared, p.of[0], block);
     } else {
-      of_one::run_block(ctx, p.of[1], block - p.first_blocks);
+      Agent::run_block(ctx, shared, p.of[1], block - p.first_blocks);
     }
   }
 };

@@ -77,11 +77,14 @@ struct counting_job {
   template <class Executor>
   typename agent::params begin(const Executor& on, memory_resource& scratch) const {
     constexpr std::int64_t words = sizeof(level_counts) / sizeof(std::int32_t);
-    batch.counted = make_buffer<level_counts>(batch.cells + simt::ceil_div(levels.count, words), on, scratch);
-    on.fill_bytes(batch.counted.data(), 0, batch.counted.bytes());
-    typename agent::params p{triangle.size,           blocks_of_table(),    triangle.row_offsets.data(),
-                             triangle.columns.data(), levels.of_row.data(), triangle.entries(),
-                             batch.counted.data(),    batch.level_rows(),   {}};
+    batch.counted = make_zeros<level_counts>(batch.cells + simt::ceil_div(levels.count, words), on, scratch);
+    typename agent::params p{triangle.view(),
+                             triangle.entries(),
+                             blocks_of_table(),
+                             levels.of_row.data(),
+                             batch.counted.data(),
+                             batch.level_rows(),
+                             {}};
     for (const level_table& table : batch.tables) {
       p.tables.tables[p.tables.count++] = {table.rows.partitions, table.rows.boxes, table.begin,
                                            table.shape.shared_entries(), 2 * table.shape.lanes};
@@ -98,30 +101,11 @@ void count_level_tables(const std::vector<counting_job<Index, Offset>>& of, cons
   if (of.size() == 1) {
     on.template launch<count_levels_agent<Index, Offset>>(simt::block_count(of[0].blocks(), 1), first);
   } else {
-    on.template launch<count_levels_of_two_agent<Index, Offset>>(
+    on.template launch<two_systems_agent<count_levels_agent<Index, Offset>>>(
         simt::block_count(of[0].blocks() + of[1].blocks(), 1),
         {{first, of[1].begin(on, scratch)}, of[0].blocks()});
   }
 }
-
-/// Predicts solves of two systems at the same time: the first blocks belong to the first one. A block follows
-/// the levels one after the other, so both take about as long as the slower one.
-struct two_predictions_agent {
-  static constexpr int block_threads = predict_params::block_threads;
-  using shared_storage = simulated_cells;
-  struct params {
-    predict_params of[2];
-    std::int64_t first_tasks;  ///< of the first system
-  };
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    const auto number = static_cast<std::int64_t>(ctx.block_rank());
-    const bool is_first = number < p.first_tasks;
-    solve_simulation::run_task(ctx, shared, p.of[is_first ? 0 : 1],
-                               is_first ? number : number - p.first_tasks);
-  }
-};
 
 /// Work that the device does behind the predictions, so that the host waits once for both: enqueues it. It
 /// may store one number to `word`, a word of device memory that comes to the host with the predictions.
@@ -130,7 +114,7 @@ using work_behind = std::function<void(std::int64_t* word)>;
 /// The predictions for one system that are wanted.
 struct prediction_job {
   const table_batch& batch;  ///< counted
-  predict_params params;     ///< without tables and arrays, which predict() fills in
+  predict_params params;     ///< without tables and arrays, which simulate() fills in
   bool may_be_hybrid;        ///< whether the time of a hybrid path is wanted
   work_behind behind;        ///< may be empty
   buffer<float> ends{};      ///< see predict_params; so is level_ends
@@ -160,10 +144,12 @@ struct predictions {
   std::int64_t word = 0;              ///< what the work behind the predictions stored
 };
 
-/// Returns, for one or two systems, a prediction for each shape of each table. One launch; synchronises once.
+/// Returns, for one or two systems, a prediction for each shape of each table. One launch, of which a block
+/// follows the levels one after the other, so two systems take about as long as the slower one. Synchronises
+/// once.
 template <class Executor>
-std::vector<predictions> predict(std::vector<prediction_job> jobs, const Executor& on,
-                                 memory_resource& scratch) {
+std::vector<predictions> simulate(std::vector<prediction_job> jobs, const Executor& on,
+                                  memory_resource& scratch) {
   static_assert(sizeof(prediction) >= 2 * sizeof(std::int64_t), "two words take the place of a prediction");
   std::int64_t count = 0;
   for (const prediction_job& job : jobs) {
@@ -179,7 +165,7 @@ std::vector<predictions> predict(std::vector<prediction_job> jobs, const Executo
   if (jobs.size() == 1) {
     on.template launch<solve_simulation>(simt::block_count(count, 1), jobs[0].params);
   } else {
-    on.template launch<two_predictions_agent>(
+    on.template launch<two_systems_agent<solve_simulation>>(
         simt::block_count(count, 1), {{jobs[0].params, jobs[1].params}, jobs[0].batch.predictions()});
   }
   std::size_t words = 0;

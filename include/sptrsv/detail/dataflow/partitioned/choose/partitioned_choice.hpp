@@ -52,13 +52,22 @@ class plan_search {
     for (std::size_t i = 0; i < most; ++i) {
       std::vector<plan_search*> together;
       std::vector<counting_job<Index, Offset>> tables;
+      std::vector<prediction_job> jobs;
       for (std::size_t k = 0; k < searches.size(); ++k) {
         if (i < batches[k].size()) {
+          const auto& of = searches[k].of_;
           together.push_back(&searches[k]);
-          tables.push_back({batches[k][i], searches[k].of_.triangle, searches[k].of_.levels});
+          tables.push_back({batches[k][i], of.triangle, of.levels});
+          jobs.push_back({batches[k][i], searches[k].params(), of.may_be_hybrid, of.behind});
         }
       }
-      try_tables(together, tables);
+      const Executor& on = searches[0].on_;
+      memory_resource& scratch = searches[0].memory_.scratch;
+      count_level_tables(tables, on, scratch);
+      const std::vector<predictions> made = simulate(std::move(jobs), on, scratch);
+      for (std::size_t k = 0; k < together.size(); ++k) {
+        together[k]->keep_best(tables[k].batch, made[k]);
+      }
     }
   }
   /// Returns the best choice; its time is infinite if no shape fits the device or the system is too large.
@@ -197,23 +206,6 @@ class plan_search {
       words += own_words;
     }
     return made;
-  }
-
-  /// Counts tables, one batch for each search, and keeps the best predictions.
-  static void try_tables(const std::vector<plan_search*>& searches,
-                         const std::vector<counting_job<Index, Offset>>& tables) {
-    const Executor& on = searches[0]->on_;
-    memory_resource& scratch = searches[0]->memory_.scratch;
-    count_level_tables(tables, on, scratch);
-    std::vector<prediction_job> jobs;
-    for (std::size_t k = 0; k < searches.size(); ++k) {
-      const auto& of = searches[k]->of_;
-      jobs.push_back({tables[k].batch, searches[k]->params(), of.may_be_hybrid, of.behind});
-    }
-    const std::vector<predictions> made = predict(std::move(jobs), on, scratch);
-    for (std::size_t k = 0; k < searches.size(); ++k) {
-      searches[k]->keep_best(tables[k].batch, made[k]);
-    }
   }
 
   [[nodiscard]] predict_params params() const {

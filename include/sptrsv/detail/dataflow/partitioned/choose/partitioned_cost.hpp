@@ -12,7 +12,7 @@
 
 #include "sptrsv/detail/dataflow/partitioned/choose/level_counts.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
-#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_cost.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_params.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
 

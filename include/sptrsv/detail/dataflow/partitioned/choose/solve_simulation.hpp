@@ -33,12 +33,12 @@ struct solve_simulation {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    run_task(ctx, shared, p, static_cast<std::int64_t>(ctx.block_rank()));
+    run_block(ctx, shared, p, static_cast<std::int64_t>(ctx.block_rank()));
   }
   /// `number`: of the task, see predict_task.
   template <class Context>
-  SPTRSV_DEVICE static void run_task(Context& ctx, shared_storage& shared, const params& p,
-                                     std::int64_t number) {
+  SPTRSV_DEVICE static void run_block(Context& ctx, shared_storage& shared, const params& p,
+                                      std::int64_t number) {
     const auto warp = ctx.template group<32>();
     const predict_task t = predict_task::of(p, number);
     shared.global_entries[ctx.thread_rank()] = 0;

@@ -12,7 +12,6 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
-#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 

@@ -22,7 +22,6 @@
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/shape_list.hpp"
-#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 #include "sptrsv/types.hpp"
 

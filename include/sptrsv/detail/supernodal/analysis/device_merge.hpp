@@ -47,21 +47,16 @@ struct start_merge {
 ///
 /// A thread that does more than `max_steps` of them would take too long. The merge is given up then.
 template <class Index>
-struct merge_agent {
-  static constexpr int block_threads = 32;
-  struct shared_storage {};
-  struct params {
-    merge_state<Index> state;
-    merge_limits limits;
-    std::int64_t max_steps;
-    Index* given_up;
-  };
+struct merge_from_leaf {
+  merge_state<Index> state;
+  merge_limits limits;
+  std::int64_t max_steps;
+  Index* given_up;
 
+  /// Runs once per fundamental supernode.
   template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const merge_state<Index>& state = p.state;
-    std::int64_t node = static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
-    if (node >= state.of.count || ctx.load_constant(state.children + node) != 0) {
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t node) const {
+    if (ctx.load_constant(state.children + node) != 0) {
       return;
     }
     merged_node last{};
@@ -70,12 +65,12 @@ struct merge_agent {
       // Loaded before the merge, which takes longer.
       const std::int64_t above = ctx.load_constant(state.of.parent + node);
       const Index children = above >= 0 ? ctx.load_constant(state.children + above) : Index{0};
-      last = merge(ctx, p, node, last);
+      last = merge(ctx, node, last);
       if (above < 0) {
         return;
       }
-      if (steps == p.max_steps) {
-        ctx.store_relaxed(p.given_up, Index{1});
+      if (steps == max_steps) {
+        ctx.store_relaxed(given_up, Index{1});
         return;
       }
       ctx.fence();
@@ -98,9 +93,7 @@ struct merge_agent {
 
   /// `last`: the child from which the thread came; node -1: none.
   template <class Context>
-  SPTRSV_DEVICE static merged_node merge(Context& ctx, const params& p, std::int64_t node,
-                                         const merged_node& last) {
-    const merge_state<Index>& state = p.state;
+  SPTRSV_DEVICE merged_node merge(Context& ctx, std::int64_t node, const merged_node& last) const {
     const std::int64_t end = ctx.load_constant(state.of.first + node + 1);
     const std::int64_t rows = ctx.load_constant(state.of.row_count + node);
     const auto panel_entries = [&](std::int64_t columns) { return panel_row(columns + rows, columns); };
@@ -120,8 +113,7 @@ struct merge_agent {
         child.entries = ctx.load(state.entries + child.node);
         child.first = ctx.load_constant(state.of.first + child.lowest);
       }
-      if (!p.limits.allow(panel_entries(end - child.first), made.entries + child.entries,
-                          end - child.first)) {
+      if (!limits.allow(panel_entries(end - child.first), made.entries + child.entries, end - child.first)) {
         break;
       }
       made.lowest = child.lowest;
@@ -185,9 +177,7 @@ device_merge<Index> merge_on_device(const device_fundamental<Index>& f, const me
   const merge_state<Index> state{f.view(),      counts.data(),  counts.data() + f.count,
                                  lowest.data(), entries.data(), roots.data()};
   simt::for_each(on, f.count, start_merge<Index>{state});
-  using agent = merge_agent<Index>;
-  on.template launch<agent>(simt::block_count(f.count, agent::block_threads),
-                            {state, limits, max_steps, result + 1});
+  simt::for_each_by_tile<1, 32>(on, f.count, merge_from_leaf<Index>{state, limits, max_steps, result + 1});
   words.scan(on, f.count + 1, simt::sum_before<Index>{roots.data(), roots.data()});
   device_merge<Index> merged;
   Index found[2];
