@@ -12,7 +12,7 @@
 #include "common/processes/processes.hpp"
 #include "sptrsv/distributed/process_team.cuh"
 #ifdef SPTRSV_WITH_NVSHMEM
-#include "sptrsv/interop/nvshmem_puts.cuh"
+#include "plugins/nvshmem/nvshmem_puts.cuh"
 #endif
 
 namespace sptrsv_common {

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "nvshmem_team.cuh"
 #include "sptrsv/detail/simt/context.hpp"
-#include "sptrsv/interop/nvshmem_team.cuh"
 
 namespace sptrsv::SPTRSV_ABI {
 
