@@ -1,18 +1,18 @@
 // sptrsv_natural_blocks: solves systems by their natural blocks, which are runs of rows with the same
-// columns, in each shape of the kernel of natural_blocks/, by policy::dataflow, and by cuSPARSE in blocked
-// storage. All solutions are compared with substitution on the host.
+// columns, in each shape of the natural_blocks path of dataflow, by the path that dataflow takes of the
+// others, and by cuSPARSE in blocked storage. All solutions are compared with substitution on the host.
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <optional>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "benchmarks/natural_blocks/blocks_path.hpp"
 #include "benchmarks/natural_blocks/bsr_peer.cuh"
 #include "benchmarks/shared/driver.cuh"
 #include "common/command_line/command_line.hpp"
@@ -21,7 +21,6 @@
 #include "common/gpu/pool.cuh"
 #include "common/measurement/placement.hpp"
 #include "common/systems/matrix_source.hpp"
-#include "sptrsv/detail/dataflow/shape_list.hpp"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/host/backward_error.hpp"
@@ -36,11 +35,11 @@ using index = std::int32_t;
 using system = common::triangular_system<double>;
 using sptrsv::detail::cuda_executor;
 
-using shapes = sptrsv::detail::dataflow::shape_list<
-    kernel_shape<2, 4, 4, 2, 6>, kernel_shape<3, 4, 1, 2, 8>, kernel_shape<3, 4, 2, 1, 8>,
-    kernel_shape<3, 4, 2, 2, 6>, kernel_shape<3, 8, 2, 2, 6>, kernel_shape<4, 4, 1, 1, 8>,
-    kernel_shape<4, 4, 1, 2, 6>, kernel_shape<4, 8, 1, 2, 6>, kernel_shape<6, 4, 1, 1, 6>,
-    kernel_shape<6, 4, 1, 1, 8>, kernel_shape<6, 8, 1, 1, 8>, kernel_shape<6, 8, 1, 2, 4>>;
+/// dataflow without the natural_blocks path, unless it is asked for.
+struct without_blocks : sptrsv::experimental::dataflow_tuning {
+  static constexpr double natural_blocks_rows_per_level = 0;
+};
+using policy_type = sptrsv::policy::basic_dataflow<without_blocks>;
 
 /// Returns the microseconds of a solve: the least of five rounds of solves back to back, about 5 ms each.
 template <class Solve>
@@ -77,44 +76,43 @@ struct device_system {
   }
 };
 
-/// Solves in one shape and prints a line. Returns whether the solution is right; true without a schedule.
-template <class Shape>
-bool measure(const sptrsv::detail::host_triangle<index, index>& rows, device_system& s, double before) {
-  const cuda_executor on;
-  sptrsv::memory_resource& resource = on.default_resource();
-  const std::vector<index> first_rows = find_blocks(rows, Shape::values.rows);
-  const std::int64_t room =
-      static_cast<std::int64_t>(on.shared_limit() /
-                                (sizeof(double) * static_cast<std::size_t>(Shape::values.rows))) -
-      1;
-  const auto made = schedule_builder<index, index>(rows, first_rows, Shape::values,
-                                                   std::min<std::int64_t>(room, 65534), false)
-                        .build();
-  const shape_values v = Shape::values;
-  std::printf("  %d rows, %d lanes, %d tiles, %d warps, %d groups: ", v.rows, v.lanes, v.tiles, v.warps,
-              v.groups);
-  if (!made) {
-    std::printf("the ring buffer is too short\n");
-    return true;
-  }
-  blocks_path<double, Shape, index, cuda_executor> path(
-      *made, sptrsv::to_device(rows.sources, cudaStream_t{}),
-      sptrsv::to_device(rows.diagonal_sources, cudaStream_t{}), {sptrsv::system_options{}, false}, 1, on,
-      resource);
-  path.update_values(s.a.values.data(), on);
-  const auto size = static_cast<std::int64_t>(s.b.size());
-  const auto solve = [&] {
-    path.solve(1, {s.b_there.data(), size, 1, 1, size}, {s.x_there.data(), size, 1, 1, size}, on);
-  };
+/// A solution by one policy: what is known of it, and whether it is right.
+struct solved {
+  sptrsv::solver_info info;
+  double us = 0;
+  double analysis_us = 0;  ///< of the second analysis
+  bool right = false;
+};
+template <class Policy>
+solved solve_by(const Policy& policy, device_system& s) {
+  const auto analyze = [&] { return sptrsv::analyze(policy, s.a, sptrsv::system_options{}, cudaStream_t{}); };
+  analyze();
+  const auto start = std::chrono::steady_clock::now();
+  auto solver = analyze();
+  const std::chrono::duration<double, std::micro> analysis = std::chrono::steady_clock::now() - start;
+  const auto solve = [&] { solver.solve(s.b_there, s.x_there, cudaStream_t{}); };
   solve();
   const bool right = s.is_right();
-  const double us = time_of(solve);
-  std::printf(
-      "%6lld steps, %5lld partial blocks, %5.1f bytes an entry, %8.2f us, %4.0f ns a step, %5.2f x%s\n",
-      static_cast<long long>(made->steps), static_cast<long long>(made->partial_blocks),
-      static_cast<double>(path.bytes()) / static_cast<double>(rows.columns.size() + s.b.size()), us,
-      1000 * us / static_cast<double>(made->steps), before / us, right ? "" : " WRONG");
-  return right;
+  return {solver.info(), time_of(solve), analysis.count(), right};
+}
+
+/// Solves in one shape and prints a line. Returns whether the solution is right; true without a schedule.
+bool measure(int shape, device_system& s, double before) {
+  policy_type policy;
+  policy.path = sptrsv::policy::dataflow_path::natural_blocks;
+  policy.shape = shape;
+  try {
+    const solved of = solve_by(policy, s);
+    const sptrsv::kernel_info& kernel = of.info.kernels.front();
+    std::printf("  shape %d, %s: %5.1f bytes an entry, %8.2f us, %4.0f ns a step, %5.2f x%s\n", shape,
+                kernel.text.c_str(),
+                static_cast<double>(of.info.solver_bytes) / static_cast<double>(of.info.entries), of.us,
+                1000 * of.us / static_cast<double>(kernel.tiles), before / of.us, of.right ? "" : " WRONG");
+    return of.right;
+  } catch (const sptrsv::error& e) {
+    std::printf("  shape %d: %s\n", shape, e.what());
+    return true;
+  }
 }
 
 /// Solves by cuSPARSE in square blocks, with its policy by levels and without, and prints a line for each
@@ -147,21 +145,26 @@ bool measure(const std::string& name, const system& host) {
   const auto rows = sptrsv::detail::build_on_host(sptrsv::detail::pattern_of(host.matrix.view()),
                                                   {sptrsv::system_options{}, false});
   const double per_block = static_cast<double>(rows.size()) /
-                           static_cast<double>(std::max<std::size_t>(find_blocks(rows, 8).size() - 1, 1));
+                           static_cast<double>(std::max<std::size_t>(
+                               sptrsv::detail::dataflow::natural_blocks::find_blocks(rows, 8).size() - 1, 1));
   if (per_block < min_rows) {
     return true;
   }
   device_system s(host);
-  auto solver = sptrsv::analyze(sptrsv::policy::dataflow{}, s.a, sptrsv::system_options{}, cudaStream_t{});
-  const auto solve = [&] { solver.solve(s.b_there, s.x_there, cudaStream_t{}); };
-  solve();
-  bool right = s.is_right();
-  const double us = time_of(solve);
-  std::printf("%s: %lld rows, %.2f a block, %zu entries; dataflow: %s, %.2f us%s\n", name.c_str(),
-              static_cast<long long>(rows.size()), per_block, rows.columns.size(),
-              std::string(solver.info().path).c_str(), us, right ? "" : " WRONG");
-  shapes::for_each([&](auto shape, int) { right = measure<decltype(shape)>(rows, s, us) && right; });
-  right = measure_bsr(s, us) && right;
+  const solved before = solve_by(policy_type{}, s);
+  const solved now = solve_by(sptrsv::policy::dataflow{}, s);
+  std::printf(
+      "%s: %lld rows, %.2f a block, %zu entries; dataflow without natural blocks: %s, %.2f us, analysis %.0f "
+      "us%s; "
+      "with them: %s, %.2f us (%.2f x), analysis %.0f us%s\n",
+      name.c_str(), static_cast<long long>(rows.size()), per_block, rows.columns.size(),
+      before.info.path.c_str(), before.us, before.analysis_us, before.right ? "" : " WRONG",
+      now.info.path.c_str(), now.us, before.us / now.us, now.analysis_us, now.right ? "" : " WRONG");
+  bool right = before.right && now.right;
+  for (int shape = 0; shape < static_cast<int>(std::size(without_blocks::natural_block_shapes)); ++shape) {
+    right = measure(shape, s, before.us) && right;
+  }
+  right = measure_bsr(s, before.us) && right;
   std::fflush(stdout);
   return right;
 }

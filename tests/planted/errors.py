@@ -5,6 +5,7 @@ from planting import Edit, Error
 D = "include/sptrsv/detail/"
 PARTITIONED = D + "dataflow/partitioned/kernel/"
 SINGLE_BLOCK = D + "dataflow/single_block/"
+NATURAL_BLOCKS = D + "dataflow/natural_blocks/"
 ROW_PER_THREAD = D + "dataflow/row_per_thread/row_per_thread_agent.hpp"
 ELIMINATION = D + "dataflow/row_elimination/"
 BLOCK = D + "papers/block/block_agent.hpp"
@@ -785,6 +786,80 @@ ERRORS = (
             "known->second >= oldest_slot(tile - 1)",
         ),
     ),
+    # dataflow, natural_blocks path
+    error(
+        "a group does not wait for the step before its own",
+        "early",
+        "natural_blocks",
+        Edit(
+            NATURAL_BLOCKS + "natural_blocks_agent.hpp",
+            "ctx_.template barrier_wait<2 * Shape::group_threads>(1 + group_);",
+            "",
+        ),
+    ),
+    error(
+        "a group lets the next one go on before it has stored its components",
+        "early",
+        "natural_blocks",
+        Edit(
+            NATURAL_BLOCKS + "natural_blocks_agent.hpp",
+            "      store_to_ring(now, x);\n      if (!warp_.all",
+            "      if (!warp_.all",
+        ),
+        Edit(
+            NATURAL_BLOCKS + "natural_blocks_agent.hpp",
+            "      store_to_x(now, x);\n      if (s + groups",
+            "      store_to_ring(now, x);\n      store_to_x(now, x);\n      if (s + groups",
+        ),
+    ),
+    error(
+        "rows of the next step are read from the step after it",
+        "index",
+        "natural_blocks",
+        Edit(NATURAL_BLOCKS + "natural_blocks_agent.hpp", "read_rows(s + 2 * groups)", "read_rows(s + 3 * groups)"),
+    ),
+    error(
+        "absent entries meet infinite components",
+        "ieee",
+        "natural_blocks",
+        Edit(NATURAL_BLOCKS + "natural_blocks_agent.hpp", "(present >> k & 1u) != 0", "true"),
+    ),
+    error(
+        "entries inside a block are not unscaled before a division",
+        "ieee",
+        "natural_blocks",
+        Edit(NATURAL_BLOCKS + "natural_blocks_agent.hpp", "(scaled ? entry * pivot : entry)", "entry"),
+    ),
+    error(
+        "a component may leave the ring buffer in the step that needs it",
+        "bounds",
+        "natural_blocks",
+        Edit(
+            NATURAL_BLOCKS + "natural_blocks_placement.hpp",
+            "first_of_step[at(b.step + 1)] - ring_blocks",
+            "first_of_step[at(b.step)] - ring_blocks",
+        ),
+    ),
+    error(
+        "rows with other columns join a block",
+        "bounds",
+        "natural_blocks",
+        Edit(
+            NATURAL_BLOCKS + "natural_blocks_placement.hpp",
+            "                 std::equal(columns_of(first), columns_of(first) + outside, columns_of(row));",
+            "                 true;",
+        ),
+    ),
+    error(
+        "a block stands in the step of a block that it needs",
+        "early",
+        "natural_blocks",
+        Edit(
+            NATURAL_BLOCKS + "natural_blocks_placement.hpp",
+            "step = std::max(step, placed[at(other)].step + 1);",
+            "step = std::max(step, placed[at(other)].step);",
+        ),
+    ),
     # dataflow, hybrid path and row elimination
     error(
         "the second launch of a solve counts its blocks from the first",
@@ -944,7 +1019,7 @@ ERRORS = (
         "both_triangles",
         Edit(
             D + "dataflow/predict.hpp",
-            "of.choose() != path_name::single_block",
+            "!of.has_schedule()",
             "true",
         ),
     ),

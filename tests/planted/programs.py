@@ -62,6 +62,7 @@ PROGRAMS = {
         Program("row_per_thread", ("dataflow_levels",)),
         Program("partitioned", ("dataflow_partitioned_rhs", "dataflow_partitioned_streams")),
         Program("single_block", ("dataflow_single_block", "dataflow_single_block_banded")),
+        Program("natural_blocks", ("dataflow_natural_blocks", "dataflow_natural_blocks_lanes")),
         Program("hybrid", ("dataflow_hybrid",)),
         Program("row_elimination", ("dataflow_levels_rewritten",)),
         Program("level_runs", ("dataflow_runs_rewritten",)),

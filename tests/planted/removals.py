@@ -20,6 +20,7 @@ STATEMENT = re.compile(
 PROGRAMS_OF = {
     "analysis/": ("analysis",),
     "batched/": ("batched",),
+    "dataflow/natural_blocks/": ("natural_blocks",),
     "dataflow/partitioned/choose/": ("predictions",),
     "dataflow/partitioned/": ("partitioned",),
     "dataflow/row_elimination/": ("row_elimination", "row_elimination_rows"),
@@ -43,6 +44,8 @@ CONVERGES = "numbered barriers of the hardware need converged warps, those of th
 SHUFFLES = "shuffles of the whole warp beside it order memory in the emulator; CUDA does not promise that"
 EQUIVALENT: dict[str, str] = {
     "analysis/triangle_kernels.hpp: warp.sync(); #1": SHUFFLES,
+    "dataflow/natural_blocks/natural_blocks_agent.hpp: warp_.sync(); #1": CONVERGES,
+    "dataflow/natural_blocks/natural_blocks_agent.hpp: warp_.sync(); #2": CONVERGES,
     "dataflow/single_block/consumer.hpp: warp_.sync(); #1": CONVERGES,
     "dataflow/single_block/consumer.hpp: warp_.sync(); #2": CONVERGES,
     "dataflow/single_block/single_block_agent.hpp: warp.sync(); #1": CONVERGES,

@@ -44,6 +44,7 @@ struct long_x_ring : one_shape_each {
 /// The single_block path is predicted to be faster.
 struct slow_partitioned : experimental::dataflow_tuning {
   static constexpr auto partitioned_shapes = shapes_with_tile_time(500);
+  static constexpr double natural_blocks_rows_per_level = 0;  // not considered
 };
 struct narrow_single_block : slow_partitioned {
   static constexpr double single_block_rows_per_level = 2;
@@ -126,17 +127,21 @@ class DataflowPath : public on_target<case_types<emulator_target, double, std::i
   }
 
   template <class Tuning>
-  void expect_single_block_refused(const pattern& p) {
+  void expect_refused(const pattern& p, dataflow_path path, const std::string& name) {
     try {
-      analyze(p, policy::basic_dataflow<Tuning>{dataflow_path::single_block});
+      analyze(p, policy::basic_dataflow<Tuning>{path});
       ADD_FAILURE() << p.name << " should be refused";
     } catch (const error& e) {
       EXPECT_EQ(e.code(), errc::unsupported);
-      EXPECT_NE(std::string(e.what()).find("the path single_block cannot solve this system"),
+      EXPECT_NE(std::string(e.what()).find("the path " + name + " cannot solve this system"),
                 std::string::npos)
           << e.what();
     }
-    EXPECT_NE(path_for(p, policy::basic_dataflow<Tuning>{}), "single_block") << p.name;
+    EXPECT_NE(path_for(p, policy::basic_dataflow<Tuning>{}), name) << p.name;
+  }
+  template <class Tuning>
+  void expect_single_block_refused(const pattern& p) {
+    expect_refused<Tuning>(p, dataflow_path::single_block, "single_block");
   }
 
   /// Returns the names of the predictions in their order; expects times between 0 and 1 ms.
@@ -158,6 +163,32 @@ TEST_F(DataflowPath, IsSingleBlockWhereRowsFollowEachOther) {
   for (const pattern& p : {patterns::chain(600), patterns::band(257, 12)}) {
     EXPECT_EQ(path_for(p), "single_block") << p.name;
   }
+}
+
+/// Returns the lower triangle of a grid with some rows for each point: they need all rows of the point, of
+/// the point to the left, and of the point below.
+pattern unknowns_on_grid(std::int64_t width, std::int64_t height, std::int64_t unknowns) {
+  return patterns::where("unknowns", width * height * unknowns, [=](std::int64_t i, std::int64_t j) {
+    const std::int64_t a = i / unknowns;
+    const std::int64_t b = j / unknowns;
+    return a == b || b == a - width || (b == a - 1 && a % width > 0);
+  });
+}
+
+TEST_F(DataflowPath, IsNaturalBlocksWhereRowsStandInBlocks) {
+  for (const std::int64_t unknowns : {3, 4, 6}) {
+    const solver_info info = solve_and_describe(unknowns_on_grid(8, 25, unknowns), policy::dataflow{});
+    EXPECT_EQ(info.path, "natural_blocks") << unknowns;
+    EXPECT_EQ(info.kernels.at(0).tile_rows, unknowns);
+    EXPECT_EQ(predicted_paths(info), (names{"natural_blocks", "partitioned"}));
+  }
+  EXPECT_NE(path_for(unknowns_on_grid(8, 25, 1)), "natural_blocks");
+}
+
+TEST_F(DataflowPath, RefusesNaturalBlocksOnADeviceWithLittleSharedMemory) {
+  where.device().settings.shared_limit = 8 * 1024;
+  expect_refused<experimental::dataflow_tuning>(patterns::random(4000, 4, 1), dataflow_path::natural_blocks,
+                                                "natural_blocks");
 }
 
 TEST_F(DataflowPath, IsPartitionedWhereLevelsAreNarrow) {
@@ -262,6 +293,9 @@ TEST_F(DataflowPath, SaysWhatItsKernelsDo) {
                "100 rows in the order of substitution");
   expect_words(patterns::chain(600), {dataflow_path::single_block},
                "tiles of 32 coupled rows, 1 lanes per row, 2 entries per lane");
+  expect_words(patterns::dense(12), {dataflow_path::natural_blocks},
+               "steps of natural blocks of at most 6 rows, 4 lanes per block, 6 groups of 1 warps, x ring "
+               "buffer of 2 blocks, 0 partial blocks");
   expect_words(patterns::diagonal(1500), {dataflow_path::partitioned, policy::row_order::levels, 3},
                "one block for each of 3 partitions, ");
 }
@@ -488,6 +522,11 @@ TEST_F(DataflowPath, HasTheShapeAskedFor) {
   EXPECT_THROW(kernel_for(patterns::chain(100), how), error);
   how.path = dataflow_path::single_block;
   EXPECT_THROW(kernel_for(patterns::chain(100), how), error);
+  how.path = dataflow_path::natural_blocks;
+  EXPECT_THROW(kernel_for(patterns::chain(100), how), error);
+  how.shape = 3;
+  EXPECT_EQ(kernel_for(patterns::chain(100), how).tile_rows, 6);
+  how.path = dataflow_path::single_block;
   how.shape = 1;
   EXPECT_EQ(kernel_for(patterns::chain(100), how).tile_rows, 8);
   EXPECT_EQ(kernel_for(patterns::chain(100), how).lanes_per_row, 4);

@@ -405,7 +405,7 @@ TEST_F(RowElimination, SpreadsWhatIsNotFiniteLikeSubstitutionOnEveryPath) {
   using limits = std::numeric_limits<double>;
   const double bad[] = {limits::quiet_NaN(), limits::infinity(), -limits::infinity(), 0.0};
   const dataflow_path paths[] = {dataflow_path::row_per_thread, dataflow_path::partitioned,
-                                 dataflow_path::single_block};
+                                 dataflow_path::single_block, dataflow_path::natural_blocks};
   int rewritten = 0;
   for (std::uint64_t trial = 100; trial < 200; ++trial) {
     random_source source(trial);
@@ -505,8 +505,9 @@ TEST_F(LevelRuns, LeaveOneLevelOfEachRun) {
 }
 
 TEST_F(LevelRuns, SolveOnEveryPath) {
-  for (const auto path : {dataflow_path::row_per_thread, dataflow_path::partitioned,
-                          dataflow_path::single_block, dataflow_path::automatic}) {
+  for (const auto path :
+       {dataflow_path::row_per_thread, dataflow_path::partitioned, dataflow_path::single_block,
+        dataflow_path::natural_blocks, dataflow_path::automatic}) {
     for (const int length : {3, 8}) {
       for (const pattern& p :
            {patterns::stencil_2d(20, 20), patterns::random(200, 6, 1), patterns::block_diagonal(96, 8),

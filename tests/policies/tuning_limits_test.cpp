@@ -81,6 +81,8 @@ struct smallest_dataflow : smallest<experimental::dataflow_tuning> {
   static constexpr int partitioned_x_ring_size = 64;
   static constexpr experimental::single_block_shape single_block_shapes[] = {{4, 8, 2, 1, 1},
                                                                              {32, 1, 2, 1, 1}};
+  static constexpr experimental::natural_block_shape natural_block_shapes[] = {{2, 1, 1, 1, 2, 1},
+                                                                               {2, 32, 1, 1, 2, 1}};
 };
 struct largest_dataflow : largest<experimental::dataflow_tuning> {
   static constexpr int max_rhs_lanes = 32;
@@ -94,6 +96,8 @@ struct largest_dataflow : largest<experimental::dataflow_tuning> {
   static constexpr int partitioned_x_ring_size = 32768;
   static constexpr experimental::single_block_shape single_block_shapes[] = {{4, 8, 8, 3, 1},
                                                                              {32, 1, 2, 31, 1}};
+  static constexpr experimental::natural_block_shape natural_block_shapes[] = {{4, 32, 3, 1, 15, 1},
+                                                                               {6, 1, 1, 16, 2, 1}};
 };
 
 #define SPTRSV_LIMITS_SUBJECT(Name, Policy, ...)      \
@@ -139,7 +143,8 @@ SPTRSV_LIMITS_SUBJECT(block_high, policy::basic_recursive_block<largest_block>, 
 /// dataflow on one path, with the shape of this index.
 template <class Tuning, dataflow_path Path, int Shape>
 struct dataflow_on : subject<policy::basic_dataflow<Tuning>> {
-  static constexpr bool may_refuse = Path == dataflow_path::single_block;
+  static constexpr bool may_refuse =
+      Path == dataflow_path::single_block || Path == dataflow_path::natural_blocks;
   static policy::basic_dataflow<Tuning> make() {
     policy::basic_dataflow<Tuning> made{Path};
     made.partitions = 2;
@@ -162,6 +167,10 @@ SPTRSV_LIMITS_DATAFLOW(single_block_low_0, smallest_dataflow, single_block, 0);
 SPTRSV_LIMITS_DATAFLOW(single_block_low_1, smallest_dataflow, single_block, 1);
 SPTRSV_LIMITS_DATAFLOW(single_block_high_0, largest_dataflow, single_block, 0);
 SPTRSV_LIMITS_DATAFLOW(single_block_high_1, largest_dataflow, single_block, 1);
+SPTRSV_LIMITS_DATAFLOW(natural_blocks_low_0, smallest_dataflow, natural_blocks, 0);
+SPTRSV_LIMITS_DATAFLOW(natural_blocks_low_1, smallest_dataflow, natural_blocks, 1);
+SPTRSV_LIMITS_DATAFLOW(natural_blocks_high_0, largest_dataflow, natural_blocks, 0);
+SPTRSV_LIMITS_DATAFLOW(natural_blocks_high_1, largest_dataflow, natural_blocks, 1);
 SPTRSV_LIMITS_DATAFLOW(hybrid_low, smallest_dataflow, hybrid, -1);
 SPTRSV_LIMITS_DATAFLOW(hybrid_high, largest_dataflow, hybrid, -1);
 
@@ -172,7 +181,8 @@ using limits =
             self_low, self_low_by_rows, self_high, level_low, level_low_by_columns, level_high, scheme_low,
             scheme_high, block_low, block_high, row_per_thread_low, row_per_thread_high, partitioned_low_0,
             partitioned_low_1, partitioned_high_0, partitioned_high_1, single_block_low_0, single_block_low_1,
-            single_block_high_0, single_block_high_1, hybrid_low, hybrid_high>;
+            single_block_high_0, single_block_high_1, natural_blocks_low_0, natural_blocks_low_1,
+            natural_blocks_high_0, natural_blocks_high_1, hybrid_low, hybrid_high>;
 
 SPTRSV_TEST_POLICIES(limits, right_hand_sides, limits);
 SPTRSV_TEST_POLICIES(limits, ieee, limits);

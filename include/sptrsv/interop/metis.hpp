@@ -10,8 +10,8 @@
 #include <limits>
 #include <vector>
 
-#include "sptrsv/detail/orderings/graph.hpp"
 #include "sptrsv/error.hpp"
+#include "sptrsv/orderings.hpp"
 
 namespace sptrsv::SPTRSV_ABI {
 

@@ -17,21 +17,24 @@ enum class dataflow_path {
   single_block,    ///< one thread block solves the system for one right-hand side
   /// The first levels by row_per_thread and the rest by partitioned. One of these paths alone is taken if the
   /// system has a single level or no shape suits the rest.
-  hybrid
+  hybrid,
+  natural_blocks  ///< one thread block solves the system for one right-hand side, in blocks of rows
 };
 
 /// This library's own method. The speed of most triangular solves is limited by the hand-off of a value from
-/// one row to the next; dataflow makes each hand-off as short as the matrix allows. It has four paths:
+/// one row to the next; dataflow makes each hand-off as short as the matrix allows. It has five paths:
 ///
 /// - **row_per_thread**, for wide levels: consumers poll the components of x in global memory, each value
 ///   being its own flag.
 /// - **partitioned**: a thread block solves one partition of the rows, level by level, with the latest
 ///   components of the partition in shared memory; its warp groups process the levels round-robin.
 /// - **single_block**, for very narrow levels: one thread block solves the system, several rows at a time.
+/// - **natural_blocks**, for narrow levels of blocks of rows with the same columns (several unknowns of a
+///   point): one thread block solves the system, a block of rows at a time.
 /// - **hybrid**, if only the first levels are wide: row_per_thread, then partitioned.
 ///
-/// analyze throws errc::unsupported if `path` is single_block or partitioned and cannot solve the system, and
-/// if the tuning's `entries` do not allow `path` or `exact_order`.
+/// analyze throws errc::unsupported if `path` is single_block, natural_blocks or partitioned and cannot solve
+/// the system, and if the tuning's `entries` do not allow `path` or `exact_order`.
 ///
 /// Additions are done in a fixed order on all paths: the result is the same in every bit from solve to solve.
 ///
@@ -82,8 +85,8 @@ struct basic_dataflow {
   /// at least the tuning's `rewritten_entries`. The entries of its right-hand side count, too. Values under 1
   /// count as 1.
   double max_fill = 2;
-  /// Index into the tuning's list of shapes if `path` is partitioned or single_block; -1: the cost model
-  /// chooses.
+  /// Index into the tuning's list of shapes if `path` is partitioned, single_block or natural_blocks; -1: the
+  /// cost model chooses.
   int shape = -1;
   /// Number of levels that the hybrid path solves by row_per_thread; 0: the cost model chooses.
   int row_per_thread_levels = 0;

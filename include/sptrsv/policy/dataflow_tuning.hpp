@@ -31,6 +31,17 @@ struct single_block_shape {
   double tile_ns;  ///< time of a tile in nanoseconds (fp64, NVIDIA H200), for the cost model
 };
 
+/// Shape of the kernel of the natural_blocks path, whose warp groups take the steps in turns. Each record of
+/// a tuning compiles one kernel, unless the values of a lane take more than 384 bytes.
+struct natural_block_shape {
+  int rows;        ///< rows of a block, at most: 2 to 8
+  int lanes;       ///< threads that share a block: a power of two, at most 32
+  int tiles;       ///< tiles of rows x rows values of a lane, at most
+  int warps;       ///< warps of a group; a step solves at most 32 / lanes * warps blocks
+  int groups;      ///< warp groups of a thread block: 2 to 15
+  double step_ns;  ///< time of a step in nanoseconds (fp64, NVIDIA H200), for the cost model
+};
+
 /// Tuning constants of dataflow. To change some, derive a struct from this one, redefine these members, and
 /// give the struct to policy::basic_dataflow. Times are in nanoseconds, measured on one NVIDIA H200 with
 /// fp64.
@@ -125,6 +136,29 @@ struct dataflow_tuning {
   /// The path is chosen if its predicted time is at most this share of the predicted time of a single
   /// partition, which several partitions and shorter rows make faster.
   static constexpr double single_block_gain = 0.65;
+  ///@}
+
+  /// @name The natural_blocks path
+  ///@{
+
+  /// The shapes of the kernel: rows, lanes, tiles, warps, groups, step_ns.
+  static constexpr natural_block_shape natural_block_shapes[] = {
+      {3, 4, 2, 1, 8, 164},
+      {3, 4, 2, 2, 6, 187},
+      {4, 4, 1, 2, 6, 208},
+      {6, 4, 1, 1, 6, 260},
+  };
+  /// Components in the x ring buffer, at most.
+  static constexpr int natural_block_x_ring_size = 65534;
+  /// The path is considered only if levels have at most this many rows on average, blocks at least this many,
+  /// and there are at most this many right-hand sides, which are solved at the same time.
+  static constexpr double natural_blocks_rows_per_level = 16;
+  static constexpr double natural_block_rows = 1.7;
+  static constexpr std::int64_t natural_blocks_max_rhs = 128;
+  /// Predicted time of a solve in addition to its steps.
+  static constexpr double natural_blocks_launch_ns = 1500;
+  /// The path is chosen if its predicted time is at most this share of the best one of other paths.
+  static constexpr double natural_blocks_gain = 0.9;
   ///@}
 
   /// @name The partitioned path

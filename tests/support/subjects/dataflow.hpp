@@ -157,6 +157,26 @@ struct dataflow_single_block_banded : single_block_subject<one_single_block<2048
   static constexpr const char* name = "dataflow_single_block_banded";
 };
 
+/// One shape of the natural_blocks path, with an x ring buffer so short that even small matrices leave it.
+template <int XRingSize, int Rows, int Lanes, int Tiles, int Warps, int Groups>
+struct one_natural_block : experimental::dataflow_tuning {
+  static constexpr experimental::natural_block_shape natural_block_shapes[] = {
+      {Rows, Lanes, Tiles, Warps, Groups, 1}};
+  static constexpr int natural_block_x_ring_size = XRingSize;
+};
+template <class Tuning>
+struct natural_blocks_subject : subject<policy::basic_dataflow<Tuning>> {
+  static constexpr bool may_refuse = true;
+  static policy::basic_dataflow<Tuning> make() { return {policy::dataflow_path::natural_blocks}; }
+};
+struct dataflow_natural_blocks : natural_blocks_subject<one_natural_block<3000, 3, 4, 2, 2, 3>> {
+  static constexpr const char* name = "dataflow_natural_blocks";
+};
+/// Blocks of four rows share eight lanes, and most blocks leave tiles to partial blocks.
+struct dataflow_natural_blocks_lanes : natural_blocks_subject<one_natural_block<6000, 4, 8, 1, 1, 2>> {
+  static constexpr const char* name = "dataflow_natural_blocks_lanes";
+};
+
 struct dataflow_family {
   static constexpr std::size_t turn = 2;
   using policies = policy_groups<
@@ -168,6 +188,8 @@ struct dataflow_family {
       same_policy<dataflow_partitioned_lanes, dataflow_partitioned_rhs, dataflow_partitioned_streams>,  //
       same_policy<dataflow_single_block>,                                                               //
       same_policy<dataflow_single_block_banded>,                                                        //
+      same_policy<dataflow_natural_blocks>,                                                             //
+      same_policy<dataflow_natural_blocks_lanes>,                                                       //
       same_policy<dataflow_hybrid, dataflow_hybrid_late>>;
 };
 

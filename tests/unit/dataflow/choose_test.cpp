@@ -19,7 +19,12 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 path_choice<dataflow_path> choice(dataflow_path wanted = dataflow_path::automatic, time_limits limits = {}) {
   using tuning = experimental::dataflow_tuning;
-  return {wanted, limits, tuning::hybrid_gain, tuning::single_block_gain, tuning::partitioned_gain};
+  return {wanted,
+          limits,
+          tuning::hybrid_gain,
+          tuning::single_block_gain,
+          tuning::partitioned_gain,
+          tuning::natural_blocks_gain};
 }
 
 /// A system with the times that were predicted for it, in nanoseconds, and the path that it takes.
@@ -49,10 +54,11 @@ TEST(PathChoice, TakesThePathOfRecordedSystems) {
 
 TEST(PathChoice, TakesThePathThatIsAskedFor) {
   const path_times slow_but_possible{1, 100, 100, 100, 1};
-  for (const dataflow_path path :
-       {dataflow_path::row_per_thread, dataflow_path::partitioned, dataflow_path::single_block}) {
+  for (const dataflow_path path : {dataflow_path::row_per_thread, dataflow_path::partitioned,
+                                   dataflow_path::single_block, dataflow_path::natural_blocks}) {
     path_times times = slow_but_possible;
     times.single_block = path == dataflow_path::single_block ? 100 : never;
+    times.natural_blocks = path == dataflow_path::natural_blocks ? 100 : never;
     EXPECT_EQ(choice(path)(times), path);
   }
   EXPECT_EQ(choice(dataflow_path::hybrid)({1, 100, never, 100, never}), dataflow_path::hybrid);
@@ -62,12 +68,26 @@ TEST(PathChoice, TakesThePathThatIsAskedFor) {
 
 TEST(PathChoice, IsEmptyIfThePathThatIsAskedForCannotSolveTheSystem) {
   EXPECT_EQ(choice(dataflow_path::single_block)({1, 1, never, never, 1}), std::nullopt);
+  EXPECT_EQ(choice(dataflow_path::natural_blocks)({1, 1, 1, never, 1}), std::nullopt);
   EXPECT_EQ(choice(dataflow_path::partitioned)({1, never, never, never, never}), std::nullopt);
 }
 
 TEST(PathChoice, TakesSingleBlockUpToAShareOfTheTimeOfOnePartition) {
   EXPECT_EQ(choice()({1, 1, 65, never, 100}), dataflow_path::single_block);
   EXPECT_NE(choice()({1, 1, 66, never, 100}), dataflow_path::single_block);
+}
+
+TEST(PathChoice, TakesNaturalBlocksIfTheySaveATenthOfTheBestOtherPath) {
+  EXPECT_EQ(choice()({100, 120, never, never, 50, 89}), dataflow_path::natural_blocks);
+  EXPECT_EQ(choice()({100, 120, never, never, 50, 91}), dataflow_path::row_per_thread);
+  EXPECT_EQ(choice()({never, never, 60, never, 100, 59}), dataflow_path::natural_blocks);
+  EXPECT_EQ(choice()({never, never, 60, never, 100, 61}), dataflow_path::single_block);
+}
+
+/// Before other paths are predicted, a share of the time of one partition is the limit.
+TEST(PathChoice, TakesNaturalBlocksUpToAShareOfTheTimeOfOnePartition) {
+  EXPECT_EQ(choice()({never, never, never, never, 100, 65}), dataflow_path::natural_blocks);
+  EXPECT_NE(choice()({never, never, never, never, 100, 66}), dataflow_path::natural_blocks);
 }
 
 TEST(PathChoice, TakesHybridIfItSavesATenth) {

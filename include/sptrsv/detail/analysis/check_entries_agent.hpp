@@ -199,10 +199,18 @@ struct finish_rows {
       ctx.atomic_min(&found->diagonal, reversed ? to.size - 1 - r : r);
     }
   }
-  /// Finds the longest row, and counts the partial rows.
+  /// Finds the longest row, and counts the partial rows and the longer rows. (It misses one of 32 rows.)
   template <class Context, class Warp>
   SPTRSV_DEVICE void finish(Context& ctx, const Warp& warp, const simt::counted& own) const {
     const std::int64_t longest = simt::raise_largest(ctx, warp, own.count, &found->longest_row);
+    if (to.size <= most_rows_to_compare) {
+      const int rank = warp.rank();
+      const std::int64_t before = warp.shuffle(own.count, rank > 0 ? rank - 1 : 0);
+      const std::uint32_t longer = warp.ballot(rank > 0 && own.count == before + 1);
+      if (rank == 0 && longer != 0) {
+        ctx.reduce_add(&found->longer_rows, std::int64_t{simt::bit_count(longer)});
+      }
+    }
     if (limits.part == 0 || longest <= limits.whole) {
       return;
     }

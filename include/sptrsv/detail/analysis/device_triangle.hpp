@@ -20,6 +20,7 @@ struct device_triangle {
   triangle_kernels::split_limits counted{};  ///< of the next two; `part` 0: they have not been counted
   std::int64_t partial_rows = 0;             ///< that split_long_rows() makes at first
   std::int64_t split_rows = 0;               ///< rows that have them
+  std::int64_t longer_rows = 0;              ///< see triangle_kernels::report
   /// True if the entries of each row that have a source are adjacent in the stored matrix, in ascending order
   /// (descending if substitution starts at the last row), and the diagonal entry follows them.
   bool rows_are_stored_runs = false;

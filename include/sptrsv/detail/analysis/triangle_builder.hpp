@@ -166,6 +166,7 @@ class triangle_builder {
     t[k].counted = limits_;
     t[k].partial_rows = found[k].partial_rows;
     t[k].split_rows = found[k].split_rows;
+    t[k].longer_rows = found[k].longer_rows;
     t[k].rows_are_stored_runs = ascends(found, k);
     if (!t[k].rows_are_stored_runs) {
       if (t[k].longest_row <= triangle_kernels::sort_short_rows<Index, Offset>::longest_row) {

@@ -41,9 +41,13 @@ struct report {
   std::uint64_t unsorted = 0;     ///< not 0: a row of the storage is not sorted. 64 bits avoid padding
   std::int64_t partial_rows = 0;  ///< of long rows, see split_long_rows(), if they are counted
   std::int64_t split_rows = 0;    ///< rows that have them
+  std::int64_t longer_rows = 0;   ///< rows with one entry more than the row before, see finish_rows
   level_search searches[2];       ///< for levels, see build_with_levels()
   std::int64_t more[6] = {};      ///< of the caller of build_with_levels(), in the first report
 };
+
+/// Rows are compared with the rows before them only in systems with at most so many rows.
+inline constexpr std::int64_t most_rows_to_compare = 100'000;
 
 /// Tells from the lengths of the rows of a triangle whether a caller may use it without splitting any row.
 struct whole_rows {

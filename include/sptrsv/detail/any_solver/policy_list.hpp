@@ -69,7 +69,8 @@ constexpr auto names_of_values(policy::thread_form o) {
   return names_in_order(o, "writing_first", "two_phase");
 }
 constexpr auto names_of_values(policy::dataflow_path o) {
-  return names_in_order(o, "automatic", "row_per_thread", "partitioned", "single_block", "hybrid");
+  return names_in_order(o, "automatic", "row_per_thread", "partitioned", "single_block", "hybrid",
+                        "natural_blocks");
 }
 constexpr auto names_of_values(policy::block_selector o) { return names_in_order(o, "fitted", "paper"); }
 constexpr auto names_of_values(policy::triangle_kernel o) {

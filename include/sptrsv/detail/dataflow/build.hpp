@@ -66,6 +66,8 @@ class plan_builder {
     switch (taken) {
       case path_name::single_block:
         return build_single_block();
+      case path_name::natural_blocks:
+        return build_natural_blocks();
       case path_name::hybrid:
         return build_hybrid();
       case path_name::partitioned:
@@ -76,11 +78,19 @@ class plan_builder {
   }
 
   path_type build_single_block() {
-    const device_triangle<Index, Offset>& t = draft_.system.whole();
     const single_block::planned_schedule& found = *draft_.schedule;
-    return typename plan_type::single_block_path(
-        *found.made, found.chosen.index, of_.max_rhs, copy_of(t.sources, on_, memory_.kept),
-        copy_of(t.diagonal_sources, on_, memory_.kept), of_.form, on_, memory_.kept);
+    return build_scheduled<typename plan_type::single_block_path>(*found.made, found.chosen.index);
+  }
+  path_type build_natural_blocks() {
+    const auto& found = *draft_.blocks;
+    natural_blocks::schedule_builder<Index, Offset> builder(found.rows, found.placed, of_.form.reversed);
+    return build_scheduled<typename plan_type::natural_blocks_path>(builder.build(), found.shape_index);
+  }
+  template <class Path, class Schedule>
+  Path build_scheduled(const Schedule& made, int shape_index) const {
+    const device_triangle<Index, Offset>& t = draft_.system.whole();
+    return Path(made, shape_index, of_.max_rhs, copy_of(t.sources, on_, memory_.kept),
+                copy_of(t.diagonal_sources, on_, memory_.kept), of_.form, on_, memory_.kept);
   }
 
   path_type build_row_per_thread() {

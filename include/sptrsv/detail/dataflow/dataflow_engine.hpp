@@ -185,9 +185,11 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   }
   /// Throws errc::unsupported if there is no plan: the path that is asked for cannot solve the system.
   void expect_planned(policy::dataflow_path path) const {
-    SPTRSV_EXPECTS(plan_ || path != policy::dataflow_path::single_block, errc::unsupported,
-                   "dataflow: the path single_block cannot solve this system: the system or max_rhs is too "
-                   "large, the x ring buffer is too short for its rows, or there is no such shape");
+    const bool in_blocks = path == policy::dataflow_path::natural_blocks;
+    SPTRSV_EXPECTS(plan_ || !(in_blocks || path == policy::dataflow_path::single_block), errc::unsupported,
+                   "dataflow: the path ", in_blocks ? "natural_blocks" : "single_block",
+                   " cannot solve this system: the system or max_rhs is too large, the x ring buffer is too "
+                   "short for its rows, or there is no such shape");
     SPTRSV_EXPECTS(
         plan_, errc::unsupported,
         "dataflow: the path partitioned cannot solve this system: the system is too large, there "

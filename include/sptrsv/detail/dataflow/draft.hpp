@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A system on its way from a request to a plan; the choice among its paths, a pure function of predicted
-// times with the words that explain it; and the plan, which is the path that solves the system.
+// A system on its way from a request to a plan, and the plan, which is the path that solves the system.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <variant>
 #include <vector>
 
-#include "sptrsv/detail/base/engine.hpp"
 #include "sptrsv/detail/dataflow/hybrid.hpp"
+#include "sptrsv/detail/dataflow/natural_blocks/natural_blocks_path.hpp"
+#include "sptrsv/detail/dataflow/natural_blocks/natural_blocks_schedule.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_planner.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_choice.hpp"
 #include "sptrsv/detail/dataflow/partitioned/partitioned_path.hpp"
+#include "sptrsv/detail/dataflow/path_choice.hpp"
 #include "sptrsv/detail/dataflow/prepare.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_path.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_choice.hpp"
@@ -27,120 +26,17 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow {
 
-/// Predicted times of a solve with max_rhs right-hand sides, in nanoseconds. Infinite: the path cannot solve
-/// the system, or its time was not predicted.
-struct path_times {
-  static constexpr double never = std::numeric_limits<double>::infinity();
-  double row_per_thread = never;
-  double partitioned = never;
-  double single_block = never;
-  double hybrid = never;
-  /// Time of a single partition. If levels are narrow, single_block is compared with it.
-  double one_partition = never;
-
-  /// Returns the best time of one path for all levels.
-  [[nodiscard]] double single_path(const time_limits& limits) const {
-    return std::min({partitioned, row_per_thread, limits.nanoseconds});
-  }
-};
-
-/// Chooses the path. `Path`: policy::dataflow_path, or another enumeration with the same names.
-template <class Path>
-struct path_choice {
-  Path wanted;  ///< automatic: times decide
-  time_limits limits;
-  double hybrid_gain;  ///< see dataflow_tuning
-  double single_block_gain;
-  double partitioned_gain;
-
-  /// Returns the time that a single_block path must not exceed.
-  [[nodiscard]] double single_block_limit(const path_times& t) const {
-    return wanted == Path::single_block ? path_times::never
-                                        : std::min(single_block_gain * t.one_partition, limits.nanoseconds);
-  }
-  /// Returns the time that a hybrid path must beat: unless asked for, a share of the best single path's.
-  [[nodiscard]] double hybrid_limit(const path_times& t) const {
-    return wanted == Path::hybrid ? path_times::never : hybrid_gain * t.single_path(limits);
-  }
-  /// Returns whether neither path meets its limit. A system that must not take the row_per_thread path is not
-  /// wanted where this path would be the faster one.
-  [[nodiscard]] bool is_too_slow(const path_times& t) const {
-    if (!limits.any()) {
-      return false;
-    }
-    return limits.row_per_thread > 0
-               ? t.partitioned >= limits.nanoseconds && t.row_per_thread >= limits.row_per_thread
-               : t.partitioned >= std::min(limits.nanoseconds, t.row_per_thread);
-  }
-  [[nodiscard]] bool prefers_partitioned(const path_times& t) const {
-    return limits.any() ? t.row_per_thread >= limits.row_per_thread
-                        : partitioned_gain * t.partitioned < t.row_per_thread;
-  }
-
-  /// Returns the path that is taken; nothing if the wanted path cannot solve the system, or none meets its
-  /// limit.
-  [[nodiscard]] std::optional<Path> operator()(const path_times& t) const {
-    if (wanted == Path::row_per_thread) {
-      return Path::row_per_thread;
-    }
-    if (t.single_block < path_times::never && t.single_block <= single_block_limit(t)) {
-      return Path::single_block;
-    }
-    if (wanted == Path::single_block) {
-      return {};
-    }
-    if (t.hybrid < hybrid_limit(t)) {
-      return Path::hybrid;
-    }
-    if (is_too_slow(t)) {
-      return {};
-    }
-    if (t.partitioned < path_times::never && (wanted == Path::partitioned || prefers_partitioned(t))) {
-      return Path::partitioned;
-    }
-    return wanted == Path::partitioned ? std::nullopt : std::optional<Path>(Path::row_per_thread);
-  }
-
-  /// Returns the predictions that led to a path, for solver_info.
-  [[nodiscard]] std::vector<predicted_time> predictions(Path taken, const path_times& t) const {
-    std::vector<predicted_time> made;
-    const auto add = [&](const char* name, double nanoseconds) {
-      if (nanoseconds < path_times::never) {
-        made.push_back({name, nanoseconds});
-      }
-    };
-    if (taken == Path::single_block) {
-      add("single_block", t.single_block);
-      if (wanted == Path::automatic) {
-        add("partitioned", t.one_partition);
-      }
-    } else if (taken == Path::hybrid) {
-      add("hybrid", t.hybrid);
-      made.push_back({"single path", t.single_path(limits)});
-    } else {
-      add("partitioned", t.partitioned);
-      add("row_per_thread", t.row_per_thread);
-    }
-    return made;
-  }
-  /// Returns the sentence that explains a path. `reasons`: the predictions, or others.
-  [[nodiscard]] std::string text(const std::string& taken, const std::vector<predicted_time>& reasons) const {
-    return taken +
-           (wanted == Path::automatic ? ", by the predicted time of a solve: "
-                                      : ", as asked for; predicted: ") +
-           to_text(reasons);
-  }
-};
-
-/// The path that solves a system, and why it was chosen. All four types of paths have a name, a type
+/// The path that solves a system, and why it was chosen. All types of paths have a name, a type
 /// `workspace`, update_values, make_workspace, solve, first_nonfinite_index, is_zero_pivot and describe.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 struct plan {
   using row_per_thread_path = row_per_thread::path<Tuning, Scalar, Index, Offset, Executor>;
   using partitioned_path = partitioned::path<Tuning, Scalar, Executor>;
   using single_block_path = single_block::path<Tuning, Scalar, Offset, Executor>;
+  using natural_blocks_path = natural_blocks::path<Tuning, Scalar, Offset, Executor>;
   using hybrid_path = hybrid::path<row_per_thread_path, partitioned_path, Scalar, Executor>;
-  using path_type = std::variant<row_per_thread_path, partitioned_path, single_block_path, hybrid_path>;
+  using path_type = std::variant<row_per_thread_path, partitioned_path, single_block_path,
+                                 natural_blocks_path, hybrid_path>;
   /// The memory of one solve in flight; the path says which kind it needs.
   using workspace = std::variant<double_buffer_storage<Scalar>, single_block::scratch>;
 
@@ -239,7 +135,8 @@ struct draft {
   path_times times{};
   bool is_flat = false;  ///< the row_per_thread path is taken without a prediction of others
   std::optional<single_block::planned_schedule> schedule{};  ///< empty: single_block was not considered
-  partitioned::search_result search{};                       ///< of the partitioned path
+  std::optional<natural_blocks::planned_blocks<Index, Offset>> blocks{};  ///< if they were considered
+  partitioned::search_result search{};                                    ///< of the partitioned path
   std::optional<partitioned_planner> layout{};  ///< of the partitioned path, if it is laid out already
   std::optional<row_order> order{};             ///< of the row_per_thread path, if it is known already
   std::optional<hybrid_halves> hybrid{};        ///< empty: there is no hybrid path that is fast enough
@@ -250,12 +147,67 @@ struct draft {
     return of.stored.size == 0 || (of.by_time() && system.entries == 0);
   }
   [[nodiscard]] path_choice<path_name> choice() const {
-    return {of.is_row_per_thread_only() ? path_name::row_per_thread : of.policy.path, of.limits,
-            tuning::hybrid_gain, tuning::single_block_gain, tuning::partitioned_gain};
+    return {of.is_row_per_thread_only() ? path_name::row_per_thread : of.policy.path,
+            of.limits,
+            tuning::hybrid_gain,
+            tuning::single_block_gain,
+            tuning::partitioned_gain,
+            tuning::natural_blocks_gain};
   }
   /// Returns the path by what is predicted; see path_choice.
   [[nodiscard]] std::optional<path_name> choose() const {
     return needs_no_path() ? path_name::row_per_thread : choice()(times);
+  }
+  /// Makes the schedule for the rows of a triangle, unless another path is known to be faster. Calls no CUDA.
+  void make_schedule(const host_triangle<Index, Offset>& rows, std::size_t shared_limit) {
+    const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
+    single_block::planned_schedule& found = schedule.emplace();
+    found.levels = levels.count();
+    if (of.by_time()) {
+      if (!of.is_narrow(found.levels)) {
+        return;
+      }
+      times.one_partition =
+          partitioned::narrow_nanoseconds<tuning>(of.stored.size, count_of(rows.columns), found.levels);
+    }
+    found.chosen = single_block::choose_shape<tuning>(
+        rows, levels, of.policy.path == path_name::single_block ? of.policy.shape : -1);
+    if (found.chosen.nanoseconds <= choice().single_block_limit(times)) {
+      found.made = single_block::make_schedule<tuning, Scalar>(rows, levels, found.chosen, shared_limit,
+                                                               of.form.reversed);
+    }
+    if (found.made) {
+      times.single_block = found.chosen.nanoseconds;
+    }
+  }
+
+  /// Places the natural blocks of a triangle in the fastest shape. Calls no CUDA.
+  void place_blocks(host_triangle<Index, Offset>&& rows, std::size_t shared_limit) {
+    const bool is_wanted = of.policy.path == path_name::natural_blocks;
+    double rows_of_block = 0;
+    if (!is_wanted) {
+      const auto found = static_cast<double>(natural_blocks::find_blocks(rows, 8).size() - 1);
+      rows_of_block = static_cast<double>(rows.size()) / found;
+      if (rows_of_block < tuning::natural_block_rows) {
+        return;
+      }
+    }
+    auto placed = natural_blocks::plan_blocks<tuning, Scalar>(
+        std::move(rows), is_wanted ? of.policy.shape : -1, rows_of_block, shared_limit);
+    if (placed.shape_index < 0) {
+      return;
+    }
+    times.natural_blocks = placed.nanoseconds;
+    if (!is_wanted) {
+      times.one_partition = partitioned::narrow_nanoseconds<tuning>(
+          of.stored.size, count_of(placed.rows.columns), system.levels->count);
+    }
+    blocks = std::move(placed);
+  }
+  /// Returns whether a path is chosen whose schedule the host makes, by what is predicted.
+  [[nodiscard]] bool has_schedule() const {
+    const auto taken = choose();
+    return taken == path_name::single_block || taken == path_name::natural_blocks;
   }
   /// Returns the number of entries with the pivots that are stored, before rows were split.
   [[nodiscard]] std::int64_t entries() const { return system.entries + (of.form.unit ? 0 : of.stored.size); }
@@ -265,10 +217,11 @@ struct draft {
   }
   /// Returns the predicted time of the chosen path; 0 if none was predicted.
   [[nodiscard]] double nanoseconds() const {
-    const double time = chosen == path_name::single_block  ? times.single_block
-                        : chosen == path_name::hybrid      ? times.hybrid
-                        : chosen == path_name::partitioned ? times.partitioned
-                                                           : times.row_per_thread;
+    const double time = chosen == path_name::single_block     ? times.single_block
+                        : chosen == path_name::natural_blocks ? times.natural_blocks
+                        : chosen == path_name::hybrid         ? times.hybrid
+                        : chosen == path_name::partitioned    ? times.partitioned
+                                                              : times.row_per_thread;
     return time < path_times::never ? time : 0;
   }
   /// Returns the predicted time of the row_per_thread path, by levels that are known.

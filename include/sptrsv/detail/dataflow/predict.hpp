@@ -54,15 +54,15 @@ class predictor {
 
   /// Predicts all but the hybrid path, and no more than it takes to choose. Synchronises.
   void predict_prepared(drafts& d) const {
-    predict_single_block(d);
+    predict_scheduled(d);
     std::vector<draft_type*> left;
     for (draft_type& of : d) {
       if (of.needs_no_path()) {
         if (of.of.stored.size > 0) {
           of.times.row_per_thread = of.of.row_per_thread_nanoseconds(of.system.rows(), 1);
         }
-      } else if (of.choose() != path_name::single_block) {
-        if (of.of.policy.exact_order) {
+      } else if (!of.has_schedule()) {
+        if (of.of.policy.exact_order && !of.blocks) {
           of.system.before_split = {};  // no path, and no other system, is made of it
         }
         of.is_flat = of.system.levels && of.of.is_flat(of.system.rows(), of.system.levels->count);
@@ -87,12 +87,18 @@ class predictor {
            (d.of.by_time() && system.levels && d.of.is_narrow(system.levels->count) &&
             (!system.has_partial_rows || system.entries <= tuning::partitioned_small_entries));
   }
-  /// Makes the schedules of the single_block path on the host, at the same time.
-  void predict_single_block(drafts& d) const {
+  /// Returns whether the natural_blocks path is considered: by request, or for rows that may stand in blocks.
+  static bool predicts_natural_blocks(const draft_type& d) {
+    return d.of.has_schedule() && !d.needs_no_path() &&
+           (d.of.policy.path == path_name::natural_blocks ||
+            (d.system.levels && d.of.may_have_blocks(d.system.whole(), d.system.levels->count)));
+  }
+  /// Predicts the paths whose schedules the host makes, at the same time.
+  void predict_scheduled(drafts& d) const {
     std::vector<std::pair<draft_type*, host_triangle<Index, Offset>>> wanted;
     std::int64_t entries = 0;
     for (draft_type& of : d) {
-      if (predicts_single_block(of)) {
+      if (predicts_single_block(of) || predicts_natural_blocks(of)) {
         wanted.emplace_back(&of, single_block::download_rows(of.system.whole(), on_));
         entries += of.system.entries;
       }
@@ -101,34 +107,14 @@ class predictor {
     for_each_taken(static_cast<std::int64_t>(wanted.size()),
                    wanted.size() > 1 && entries >= many_entries ? 2 : 1, [&](std::int64_t k, std::size_t) {
                      auto& [of, rows] = wanted[static_cast<std::size_t>(k)];
-                     make_schedule(*of, rows, shared_limit);
+                     if (predicts_single_block(*of)) {
+                       of->make_schedule(rows, shared_limit);
+                     }
+                     if (predicts_natural_blocks(*of)) {
+                       of->place_blocks(std::move(rows), shared_limit);
+                     }
                    });
   }
-  /// Makes the schedule for the rows of a triangle, unless another path is known to be faster. Calls no CUDA.
-  static void make_schedule(draft_type& d, const host_triangle<Index, Offset>& rows,
-                            std::size_t shared_limit) {
-    const request_type& of = d.of;
-    const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
-    single_block::planned_schedule& found = d.schedule.emplace();
-    found.levels = levels.count();
-    if (of.by_time()) {
-      if (!of.is_narrow(found.levels)) {
-        return;
-      }
-      d.times.one_partition = partitioned::narrow_nanoseconds<tuning>(
-          of.stored.size, static_cast<std::int64_t>(rows.columns.size()), found.levels);
-    }
-    found.chosen = single_block::choose_shape<tuning>(
-        rows, levels, of.policy.path == path_name::single_block ? of.policy.shape : -1);
-    if (found.chosen.nanoseconds <= d.choice().single_block_limit(d.times)) {
-      found.made = single_block::make_schedule<tuning, Scalar>(rows, levels, found.chosen, shared_limit,
-                                                               of.form.reversed);
-    }
-    if (found.made) {
-      d.times.single_block = found.chosen.nanoseconds;
-    }
-  }
-
   /// Returns whether the partitioned path is predicted: not if no plan can meet its limits.
   static bool predicts_partitioned(const draft_type& d) {
     return d.of.needs_levels() && !d.is_flat &&

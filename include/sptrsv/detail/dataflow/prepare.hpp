@@ -66,10 +66,12 @@ struct request {
   [[nodiscard]] bool is_row_per_thread_only() const {
     return policy.path == path_name::row_per_thread || tuning::entries != entry_storage::as_values;
   }
-  /// Returns whether the levels are needed before the path is chosen.
-  [[nodiscard]] bool needs_levels() const {
-    return !is_row_per_thread_only() && policy.path != path_name::single_block;
+  /// Returns whether a path is asked for that takes the rows as they are, by a schedule that the host makes.
+  [[nodiscard]] bool is_scheduled() const {
+    return policy.path == path_name::single_block || policy.path == path_name::natural_blocks;
   }
+  /// Returns whether the levels are needed before the path is chosen.
+  [[nodiscard]] bool needs_levels() const { return !is_row_per_thread_only() && !is_scheduled(); }
   /// Returns whether the row_per_thread path takes the rows in level order.
   [[nodiscard]] bool has_level_order() const {
     return policy.order == decltype(policy.order)::levels || by_time();
@@ -88,8 +90,17 @@ struct request {
     return static_cast<double>(stored.size) <=
            tuning::single_block_rows_per_level * static_cast<double>(levels);
   }
-  /// Returns whether the schedule of a single_block solve can be made: its row numbers have 32 bits, and each
-  /// right-hand side takes one thread block.
+  /// Returns whether rows stand in blocks so often, and levels are so narrow, that the natural_blocks path is
+  /// considered: if a row has the columns of the row before it and this row, it has an entry more.
+  [[nodiscard]] bool may_have_blocks(const device_triangle<Index, Offset>& rows, std::int64_t levels) const {
+    const auto size = static_cast<double>(rows.size);
+    return by_time() && !limits.any() && max_rhs <= tuning::natural_blocks_max_rhs &&
+           rows.size <= triangle_kernels::most_rows_to_compare &&
+           size <= tuning::natural_blocks_rows_per_level * static_cast<double>(levels) &&
+           static_cast<double>(rows.longer_rows) >= 0.9 * (1 - 1 / tuning::natural_block_rows) * size;
+  }
+  /// Returns whether the schedule of a single_block or natural_blocks solve can be made: its row numbers have
+  /// 32 bits, and each right-hand side takes one thread block.
   [[nodiscard]] bool has_schedule() const {
     return stored.size < (std::int64_t{1} << 31) - 2 && max_rhs < std::int64_t{1} << 31;
   }
@@ -175,8 +186,7 @@ std::array<prepared_system<Index, Offset>, N> prepare(
                         const triangle_kernels::split_limits& limits) {
     made[k].entries = triangle.entries();
     made[k].longest_row = triangle.longest_row;
-    made[k].has_partial_rows =
-        triangle.longest_row > limits.whole && systems[k].policy.path != Policy::path_type::single_block;
+    made[k].has_partial_rows = triangle.longest_row > limits.whole && !systems[k].is_scheduled();
     if (made[k].has_partial_rows) {
       made[k].levels.reset();
       made[k].limits = limits;

@@ -105,7 +105,7 @@ class rewriter {
   /// Returns whether runs of rows are tried before runs of levels, which mostly give the faster system: for
   /// narrow systems and for short rows.
   [[nodiscard]] bool rows_may_leave_less(double left) const {
-    return exact_.chosen == path_name::single_block ||
+    return exact_.has_schedule() ||
            (left > 0 && left <= tuning::few_rewritten_levels &&
             static_cast<double>(exact_.system.entries) <=
                 tuning::entries_of_short_rows * static_cast<double>(of_.stored.size));

@@ -1,284 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host side of the single_block path: it owns the schedule and the values, puts the values of the stored
-// matrix where the schedule wants them, and launches the kernel.
+// The single_block path: its kernel and schedule for scheduled_path.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "sptrsv/detail/analysis/array_kernels.hpp"
-#include "sptrsv/detail/analysis/pattern.hpp"
-#include "sptrsv/detail/analysis/triangle_kernels.hpp"
-#include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/dataflow/single_block/scheduled_path.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_agent.hpp"
-#include "sptrsv/detail/dataflow/single_block/single_block_schedule.hpp"
-#include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/memory/memory_resource.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block {
 
-/// Writes the pivot of each row of the triangle and the reciprocal, which is NaN if the row must divide.
-template <class Scalar, class Offset>
-struct scatter_pivots {
-  const Scalar* stored;
-  const Offset* sources;
-  const std::uint32_t* row_slots;
-  Scalar* pivots;
-  Scalar* reciprocals;
-  bool conjugated;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const Scalar value = load_value(ctx, stored + ctx.load_constant(sources + row), conjugated);
-    const pivot_divisor<Scalar> pivot(value);
-    const std::uint32_t slot = ctx.load_constant(row_slots + row);
-    ctx.store(pivots + slot, value);
-    ctx.store(reciprocals + slot, pivot.is_safe() ? pivot.reciprocal() : must_divide<Scalar>());
-  }
-};
-
-/// Writes the value of each entry of the triangle, or, with a null `stored`, the factor -1 of each link to a
-/// partial row. In-tile entries are multiplied by the reciprocal of their row's pivot. If a product overflows
-/// or underflows, the row loses its reciprocal, and a second pass writes its in-tile entries unscaled.
-template <class Scalar, class Offset>
-struct scatter_entries {
-  const Scalar* stored;
-  const Offset* sources;
-  const std::uint32_t* slots;  ///< by entry or link, see schedule
-  shape_values shape;
-  Scalar* values;
-  Scalar* in_tile;
-  Scalar* reciprocals;
-  bool conjugated;
-  bool second_pass;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const std::uint32_t slot = ctx.load_constant(slots + e);
-    if ((slot & in_tile_bit) != 0) {
-      store_in_tile(ctx, slot & ~in_tile_bit, value_of(ctx, e));
-    } else if (!second_pass) {
-      ctx.store(values + slot, value_of(ctx, e));
-    }
-  }
-
- private:
-  template <class Context>
-  SPTRSV_DEVICE Scalar value_of(Context& ctx, std::int64_t e) const {
-    if (stored == nullptr) {
-      return Scalar{} - pivot_divisor<Scalar>::one();
-    }
-    return load_value(ctx, stored + ctx.load_constant(sources + e), conjugated);
-  }
-
-  template <class Context>
-  SPTRSV_DEVICE void store_in_tile(Context& ctx, std::uint32_t slot, Scalar value) const {
-    const auto rows = static_cast<std::uint32_t>(shape.rows);
-    const std::uint32_t row = slot / rows;
-    const std::int64_t to = static_cast<std::int64_t>(row / rows) * shape.in_tile_entries +
-                            in_tile_index<std::int64_t>(rows, shape.reach, slot % rows, row % rows);
-    const Scalar reciprocal = ctx.load(reciprocals + row);
-    if (second_pass) {
-      if (!is_finite(reciprocal)) {
-        ctx.store(in_tile + to, value);
-      }
-      return;
-    }
-    const Scalar scaled = value * reciprocal;
-    ctx.store(in_tile + to, scaled);
-    if (!(is_safe_factor(scaled) || value == Scalar{})) {
-      ctx.store(reciprocals + row, must_divide<Scalar>());
-    }
-  }
-};
-
-/// The memory of one solve in flight: what status() reads.
-class scratch {
- public:
-  template <class Executor>
-  scratch(std::int64_t max_columns, const Executor& on, memory_resource& resource)
-      : words_(make_buffer<std::int64_t>(1 + max_columns, on, resource)) {
-    reset(on);
-  }
-
-  template <class Executor>
-  void reset(const Executor& on) {
-    on.fill_bytes(words_.data(), 0, words_.bytes());
-  }
-
-  [[nodiscard]] std::int64_t* used_rhs() const { return words_.data(); }
-  [[nodiscard]] std::int64_t* first_nonfinite() const { return words_.data() + 1; }
-
-  /// Returns the first substitution index with a non-finite x in the last solve; -1: none. Synchronises.
-  template <class Executor>
-  [[nodiscard]] std::int64_t first_nonfinite_index(const Executor& on) const {
-    std::int64_t columns = 0;
-    on.download(&columns, used_rhs(), sizeof(columns));
-    std::vector<std::int64_t> first(at(columns) + 1, all_finite);
-    on.download(first.data(), first_nonfinite(), at(columns) * sizeof(std::int64_t));
-    return reported_index(*std::min_element(first.begin(), first.end()));
-  }
-
-  [[nodiscard]] static std::size_t bytes(std::int64_t max_columns) {
-    return at(1 + max_columns) * sizeof(std::int64_t);
-  }
-
- private:
-  buffer<std::int64_t> words_;
-};
-
-template <class Tuning, class Scalar, class Offset, class Executor>
-class path {
- public:
+template <class Tuning>
+struct tile_method {
   static constexpr const char* name = "single_block";
-  using workspace = scratch;
+  using schedule = single_block::schedule;
 
-  /// `sources`, `diagonal_sources`: by entry and by row of the triangle, the stored entry of its value.
-  path(const schedule& from, int shape_index, std::int64_t max_rhs, buffer<Offset>&& sources,
-       buffer<Offset>&& diagonal_sources, const triangle_form& form, const Executor& on,
-       memory_resource& resource)
-      : shape_(from.shape),
-        shape_index_(shape_index),
-        max_rhs_(max_rhs),
-        form_(form),
-        reloads_(from.reloads),
-        rows_(static_cast<std::int64_t>(from.rows.size())),
-        entries_(static_cast<std::int64_t>(from.entry_slots.size())),
-        links_(static_cast<std::int64_t>(from.link_slots.size())),
-        sources_(std::move(sources)),
-        diagonal_sources_(std::move(diagonal_sources)) {
-    const auto operands = static_cast<std::int64_t>(from.operands.size());
-    const std::int64_t in_tile = from.tiles * shape_.in_tile_entries;
-    params_.tiles = static_cast<std::int32_t>(from.tiles);
-    params_.x_ring_size = static_cast<std::int32_t>(from.x_ring_size);
-    params_.size = static_cast<std::int32_t>(from.row_slots.size());
-    params_.reversed = form.reversed;
-    params_.operands = arrays_.add(from.operands, on, resource);
-    params_.rows = arrays_.add(from.rows, on, resource);
-    params_.in_tile_rows = arrays_.add(from.in_tile_rows, on, resource);
-    entry_slots_ = arrays_.add(from.entry_slots, on, resource);
-    link_slots_ = arrays_.add(from.link_slots, on, resource);
-    row_slots_ = arrays_.add(from.row_slots, on, resource);
-    params_.values = zeros(operands, on, resource);
-    params_.in_tile = zeros(in_tile, on, resource);
-    params_.reciprocals = arrays_.template make<Scalar>(rows_, on, resource);
-    params_.pivots = arrays_.template make<Scalar>(form.unit ? 0 : rows_, on, resource);
-    Scalar* const zero_and_sink = zeros(2, on, resource);
-    params_.zero = zero_and_sink;
-    params_.sink = zero_and_sink + 1;
-    fill_with_ones(params_.reciprocals, rows_, on);
-    fill_with_ones(params_.pivots, form.unit ? 0 : rows_, on);
-  }
-
-  void update_values(const Scalar* stored, const Executor& on) {
-    // Rows without a stored pivot may have lost their reciprocal by earlier values, see scatter_entries.
-    if (form_.unit || links_ > 0) {
-      fill_with_ones(params_.reciprocals, rows_, on);
-    }
-    simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
-                   scatter_pivots<Scalar, Offset>{stored, diagonal_sources_.data(), row_slots_,
-                                                  params_.pivots, params_.reciprocals, form_.conjugated});
-    scatter_entries<Scalar, Offset> body{};
-    body.sources = sources_.data();
-    body.shape = shape_;
-    body.values = params_.values;
-    body.in_tile = params_.in_tile;
-    body.reciprocals = params_.reciprocals;
-    body.conjugated = form_.conjugated;
-    for (int pass = 0; pass < 2; ++pass) {
-      body.second_pass = pass == 1;
-      body.stored = stored;
-      body.slots = entry_slots_;
-      simt::for_each(on, entries_, body);
-      body.stored = nullptr;
-      body.slots = link_slots_;
-      simt::for_each(on, links_, body);
-    }
-  }
-
-  workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    return workspace(max_rhs_, on, resource);
-  }
-
-  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
-             const Executor& on) const {
-    kernel_params<Scalar> p = params_;
-    p.used_rhs = scratch.used_rhs();
-    p.first_nonfinite = scratch.first_nonfinite();
-    p.alpha = alpha;
-    p.b = b;
-    p.x = x;
-    shapes_of<Tuning>::type::with(shape_index_, [&](auto shape) {
+  template <class Scalar, class Executor>
+  static void launch(int shape_index, std::uint32_t blocks, const kernel_params<Scalar>& p,
+                     const Executor& on) {
+    shapes_of<Tuning>::type::with(shape_index, [&](auto shape) {
       using shape_type = decltype(shape);
-      on.template launch<agent<Scalar, shape_type>>(simt::block_count(x.columns, 1), p,
+      on.template launch<agent<Scalar, shape_type>>(blocks, p,
                                                     shared_memory<Scalar, shape_type>::bytes(p.x_ring_size));
     });
   }
 
-  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
-    return scratch.first_nonfinite_index(on);
-  }
-
-  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const workspace&,
-                                   const Executor& on) const {
-    if (params_.pivots == nullptr) {
-      return false;
-    }
-    std::uint32_t slot = 0;
-    Scalar pivot;
-    on.download(&slot, row_slots_ + substitution_index, sizeof(slot));
-    on.download(&pivot, params_.pivots + slot, sizeof(pivot));
-    return pivot == Scalar{};
-  }
-
-  void describe(solver_info& info) const {
+  static kernel_info describe(const schedule& made) {
     kernel_info kernel;
     kernel.warps = 1;
-    kernel.lanes_per_row = shape_.lanes;
-    kernel.partial_rows = links_;
-    kernel.tiles = params_.tiles;
-    kernel.tile_rows = shape_.rows;
-    kernel.x_ring_size = params_.x_ring_size;
-    const auto count = [](std::int64_t n) { return std::to_string(n); };
-    kernel.text = "dataflow: one block for each right-hand side, " + count(params_.tiles) + " tiles of " +
-                  count(shape_.rows) + " coupled rows, " + count(shape_.lanes) + " lanes per row, " +
-                  count(shape_.entries) + " entries per lane, x ring buffer of " +
-                  count(params_.x_ring_size) + " components, " + count(reloads_) + " reloaded, " +
-                  count(kernel.partial_rows) + " partial rows";
-    info.kernels.push_back(std::move(kernel));
-    info.solver_bytes += arrays_.bytes() + sources_.bytes() + diagonal_sources_.bytes();
-    info.workspace_bytes = workspace::bytes(max_rhs_);
+    kernel.lanes_per_row = made.shape.lanes;
+    kernel.partial_rows = static_cast<std::int64_t>(made.link_slots.size());
+    kernel.tiles = made.tiles;
+    kernel.tile_rows = made.shape.rows;
+    kernel.x_ring_size = made.x_ring_size;
+    kernel.text =
+        text_from("dataflow: one block for each right-hand side, ", made.tiles, " tiles of ", made.shape.rows,
+                  " coupled rows, ", made.shape.lanes, " lanes per row, ", made.shape.entries,
+                  " entries per lane, x ring buffer of ", made.x_ring_size, " components, ", made.reloads,
+                  " reloaded, ", kernel.partial_rows, " partial rows");
+    return kernel;
   }
-
- private:
-  Scalar* zeros(std::int64_t count, const Executor& on, memory_resource& resource) {
-    Scalar* const made = arrays_.template make<Scalar>(count, on, resource);
-    on.fill_bytes(made, 0, at(count) * sizeof(Scalar));
-    return made;
-  }
-  static void fill_with_ones(Scalar* values, std::int64_t count, const Executor& on) {
-    simt::for_each(on, count, array_kernels::fill_with<Scalar>{pivot_divisor<Scalar>::one(), values});
-  }
-
-  shape_values shape_;
-  int shape_index_;
-  std::int64_t max_rhs_;
-  triangle_form form_;
-  std::int64_t reloads_;
-  std::int64_t rows_;     ///< of the schedule
-  std::int64_t entries_;  ///< of the triangle
-  std::int64_t links_;    ///< to partial rows
-  device_arrays arrays_;
-  kernel_params<Scalar> params_{};  ///< all but those of one solve
-  const std::uint32_t* entry_slots_;
-  const std::uint32_t* link_slots_;
-  const std::uint32_t* row_slots_;
-  buffer<Offset> sources_;
-  buffer<Offset> diagonal_sources_;
 };
+
+template <class Tuning, class Scalar, class Offset, class Executor>
+using path = scheduled_path<tile_method<Tuning>, Scalar, Offset, Executor>;
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::single_block

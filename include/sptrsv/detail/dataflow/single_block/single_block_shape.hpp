@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/dataflow/shape_list.hpp"
+#include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 #include "sptrsv/types.hpp"
@@ -116,6 +116,13 @@ SPTRSV_HOST_DEVICE constexpr Integer in_tile_index(Integer rows, Integer reach, 
   return reach == rows - 1 ? q * (2 * rows - q - 1) / 2 + r - q - 1 : r * reach + r - q - 1;
 }
 
+/// Where the entries between the rows of a tile stand.
+struct in_tile_layout {
+  int rows;     ///< of a tile
+  int reach;    ///< see kernel_shape
+  int entries;  ///< for which a tile has room
+};
+
 /// Where a row of the schedule takes its right-hand side from, and where its solution goes.
 struct alignas(8) tile_row {
   std::int32_t source;  ///< row of b; no_row: zero; below that: see reload_source
@@ -125,6 +132,8 @@ inline constexpr std::int32_t no_row = -1;
 /// Returns the source of a row that only reloads component `row` of x into the x ring buffer.
 SPTRSV_HOST_DEVICE constexpr std::int32_t reload_source(std::int32_t row) { return -2 - row; }
 
+/// The arrays `places` and `present` belong to the path natural_blocks. There `tiles` is the number of steps,
+/// `x_ring_size` counts blocks, and `operands` has the place of each tile's components.
 template <class Scalar>
 struct kernel_params {
   std::int32_t tiles;        ///< a multiple of the tiles of a stage
@@ -138,6 +147,8 @@ struct kernel_params {
   Scalar* pivots;                     ///< by row of the schedule; null if the diagonal is unit
   const tile_row* rows;               ///< by row of the schedule
   const std::uint32_t* in_tile_rows;  ///< by row of the schedule, see schedule
+  const std::uint16_t* places;        ///< by block: its place in the x ring buffer
+  const std::uint64_t* present;       ///< by tile: a bit for each entry that the matrix has
   const Scalar* zero;                 ///< a zero, the right-hand side of partial rows
   Scalar* sink;                       ///< takes the solutions of rows that have no row of x
   std::int64_t* used_rhs;             ///< number of right-hand sides of the last solve

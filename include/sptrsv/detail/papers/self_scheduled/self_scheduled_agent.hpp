@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/base/prefetched_entries.hpp"
 #include "sptrsv/detail/papers/paper_system.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/sync/counted_unknowns.hpp"

@@ -8,7 +8,6 @@
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/base/prefetched_entries.hpp"
 #include "sptrsv/detail/papers/paper_engine.hpp"
 #include "sptrsv/detail/papers/paper_system.hpp"
 #include "sptrsv/detail/sync/counted_unknowns.hpp"

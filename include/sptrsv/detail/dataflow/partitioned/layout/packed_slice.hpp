@@ -21,7 +21,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/dataflow/shape_list.hpp"
+#include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 #include "sptrsv/types.hpp"
 

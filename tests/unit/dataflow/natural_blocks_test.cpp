@@ -4,11 +4,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
-#include "benchmarks/natural_blocks/blocks_path.hpp"
 #include "emulator/executor.hpp"
+#include "sptrsv/detail/dataflow/natural_blocks/natural_blocks_path.hpp"
 #include "sptrsv/host/backward_error.hpp"
+#include "sptrsv/policy/dataflow.hpp"
 #include "sptrsv/solver.hpp"
 #include "support/effort.hpp"
 #include "support/emulator_target.hpp"
@@ -17,7 +19,7 @@
 namespace sptrsv::testing {
 namespace {
 
-namespace blocks = sptrsv_benchmarks::natural_blocks;
+namespace blocks = detail::dataflow::natural_blocks;
 using host_rows = detail::host_triangle<std::int32_t, std::int32_t>;
 
 /// A graph of nodes with some rows each: the rows of a node need all rows of its neighbours.
@@ -38,25 +40,32 @@ host_rows rows_of(const csr_matrix<double>& a, const detail::triangle_form& f) {
   return detail::build_on_host(detail::pattern_of(a.view()), f);
 }
 
-template <class Shape>
+template <int Rows, int Lanes, int Tiles, int Warps, int Groups>
+struct one_shape : experimental::dataflow_tuning {
+  static constexpr experimental::natural_block_shape natural_block_shapes[] = {
+      {Rows, Lanes, Tiles, Warps, Groups, 1}};
+};
+
+template <class Tuning>
 void expect_solved(const pattern& p, const form& f, std::uint64_t schedules) {
   SCOPED_TRACE(p.name + ", " + f.name());
   const auto a = make_matrix<double>(p, f).by_rows;
   const detail::triangle_form of(f.options(), false);
   const host_rows rows = rows_of(a, of);
-  const auto first_rows = blocks::find_blocks(rows, Shape::values.rows);
-  const auto made =
-      blocks::schedule_builder<std::int32_t, std::int32_t>(rows, first_rows, Shape::values, 1000, of.reversed)
-          .build();
-  ASSERT_TRUE(made);
   emulator::device device;
   const emulator::executor on(&device);
   memory_resource& resource = on.default_resource();
   const auto upload = [&](const auto& v) {
     return detail::upload_array(v.data(), std::int64_t(v.size()), on, resource);
   };
-  blocks::blocks_path<double, Shape, std::int32_t, emulator::executor> path(
-      *made, upload(rows.sources), upload(rows.diagonal_sources), of, 2, on, resource);
+  auto sources = upload(rows.sources);
+  auto diagonal_sources = upload(rows.diagonal_sources);
+  const auto placed = blocks::plan_blocks<Tuning, double>(host_rows(rows), -1, 0, std::size_t{1} << 16);
+  ASSERT_EQ(placed.shape_index, 0);
+  blocks::path<Tuning, double, std::int32_t, emulator::executor> path(
+      blocks::schedule_builder<std::int32_t, std::int32_t>(placed.rows, placed.placed, of.reversed).build(),
+      0, 2, std::move(sources), std::move(diagonal_sources), of, on, resource);
+  const auto scratch = path.make_workspace(on, resource);
   const auto values = upload(a.values);
   path.update_values(values.data(), on);
   std::vector<double> b(static_cast<std::size_t>(2 * p.size));
@@ -70,9 +79,9 @@ void expect_solved(const pattern& p, const form& f, std::uint64_t schedules) {
       device.settings = hostile_settings(k, 0);
     }
     const auto x = detail::make_buffer<double>(2 * p.size, on, resource);
-    path.solve(2.0, {on_device.data(), p.size, 2, 1, p.size}, {x.data(), p.size, 2, 1, p.size}, on);
+    path.solve(2.0, {on_device.data(), p.size, 2, 1, p.size}, {x.data(), p.size, 2, 1, p.size}, scratch, on);
     const auto found = detail::download_array(x, on);
-    EXPECT_EQ(path.first_nonfinite_index(on), -1);
+    EXPECT_EQ(path.first_nonfinite_index(scratch, on), -1);
     if (k == 0) {
       first = found;
       for (std::size_t c = 0; c < 2; ++c) {
@@ -89,8 +98,8 @@ void expect_solved(const pattern& p, const form& f, std::uint64_t schedules) {
   }
 }
 
-using six = blocks::kernel_shape<6, 4, 1, 1, 4>;
-using three = blocks::kernel_shape<3, 4, 2, 2, 3>;
+using six = one_shape<6, 4, 1, 1, 4>;
+using three = one_shape<3, 4, 2, 2, 3>;
 
 TEST(NaturalBlocks, RowsWithTheSameColumnsAreABlock) {
   const auto a = make_matrix<double>(nodes(5, 3, 4, 1), {}).by_rows;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel for natural blocks: one thread block solves one right-hand side, step by step, with the latest
 // components of x in a ring buffer in shared memory. A step solves blocks of rows that do not need each
 // other.
@@ -18,11 +19,11 @@
 #include <cstdint>
 #include <utility>
 
-#include "benchmarks/natural_blocks/blocks_shape.hpp"
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/dataflow/natural_blocks/natural_blocks_shape.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
-namespace sptrsv_benchmarks::natural_blocks {
+namespace sptrsv::SPTRSV_ABI::detail::dataflow::natural_blocks {
 
 /// One thread.
 template <class Scalar, class Shape, class Context>
@@ -44,7 +45,7 @@ class block_solver {
 
   SPTRSV_DEVICE void run() {
     if (thread_ == 0) {
-      ctx_.store(p_.first_nonfinite + ctx_.block_rank(), sptrsv::detail::all_finite);
+      ctx_.store(p_.first_nonfinite + ctx_.block_rank(), all_finite);
       if (ctx_.block_rank() == 0) {
         ctx_.store(p_.used_rhs, p_.x.columns);
       }
@@ -74,10 +75,11 @@ class block_solver {
         ctx_.template barrier_wait<2 * Shape::group_threads>(1 + group_);
       }
       array_of<Scalar, own_rows> x;
-      solve(now, components, rest, x);
+      solve<false>(now, s, components, rest, x);
       store_to_ring(now, x);
       if (!warp_.all(are_finite(x))) {  // scaled entries and absent ones may have met infinities
-        solve_exactly(now, s, x);
+        begin(now, rest);
+        solve<true>(now, s, components, rest, x);
         store_to_ring(now, x);
         record_nonfinite(now, x);
       }
@@ -94,8 +96,6 @@ class block_solver {
   }
 
  private:
-  template <class T, int... Sizes>
-  using array_of = sptrsv::detail::array_of<T, Sizes...>;
   static constexpr int rows = Shape::values.rows;
   static constexpr int lanes = Shape::values.lanes;
   static constexpr int tiles = Shape::values.tiles;
@@ -191,7 +191,7 @@ class block_solver {
   SPTRSV_DEVICE void sum(array_of<Scalar, rows>& rest) const {
     SPTRSV_UNROLL
     for (int r = 0; r < rows; ++r) {
-      rest[r] = sptrsv::detail::simt::reduce(warp_, rest[r], lanes, sptrsv::detail::simt::plus{});
+      rest[r] = simt::reduce(warp_, rest[r], lanes, simt::plus{});
     }
   }
   /// Picks the components of the lane's own rows.
@@ -224,7 +224,10 @@ class block_solver {
       }
     }
   }
-  SPTRSV_DEVICE void solve(const step_data& now, const array_of<int, tiles>& components,
+  /// Sets x to the components of the lane's own rows. `rest`: see begin. `Exact`: without absent entries,
+  /// with unscaled entries and divisions, as serial substitution does.
+  template <bool Exact>
+  SPTRSV_DEVICE void solve(const step_data& now, std::int32_t step, const array_of<int, tiles>& components,
                            array_of<Scalar, rows>& rest, array_of<Scalar, own_rows>& x) const {
     array_of<Scalar, tiles, rows> component;
     SPTRSV_UNROLL
@@ -233,15 +236,27 @@ class block_solver {
     }
     SPTRSV_UNROLL
     for (int t = 0; t < tiles; ++t) {
+      const std::uint64_t present = Exact ? ctx_.load_constant(p_.present + tile_of(step, t)) : 0;
       SPTRSV_UNROLL
       for (int c = 0; c < rows; ++c) {
         SPTRSV_UNROLL
         for (int r = 0; r < rows; ++r) {
-          rest[r] = rest[r] - now.value[t][c * rows + r] * component[t][c];
+          const int k = c * rows + r;
+          const Scalar left = rest[r] - now.value[t][k] * component[t][c];
+          rest[r] = !Exact || (present >> k & 1u) != 0 ? left : rest[r];
         }
       }
     }
     sum(rest);
+    if constexpr (Exact) {
+      substitute_exactly(now, block_of(step) * rows, rest);
+    } else {
+      substitute(now, rest);
+    }
+    take_own(rest, x);
+  }
+  /// Substitutes among the rows of the block, all lanes in the same way.
+  SPTRSV_DEVICE static void substitute(const step_data& now, array_of<Scalar, rows>& rest) {
     SPTRSV_UNROLL
     for (int r = 0; r < rows; ++r) {
       rest[r] = rest[r] * now.reciprocal[r];
@@ -253,51 +268,29 @@ class block_solver {
         rest[r] = rest[r] - in_block(now, q, r) * rest[q];
       }
     }
-    take_own(rest, x);
   }
-
-  /// Does the same without absent entries, with unscaled entries and divisions, as serial substitution does.
-  SPTRSV_DEVICE void solve_exactly(const step_data& now, std::int32_t step,
-                                   array_of<Scalar, own_rows>& x) const {
-    array_of<Scalar, rows> rest;
-    begin(now, rest);
-    SPTRSV_UNROLL
-    for (int t = 0; t < tiles; ++t) {
-      const std::uint64_t present = ctx_.load_constant(p_.present + tile_of(step, t));
-      array_of<Scalar, rows> component;
-      load_components(address(now.operand[t]), component);
-      SPTRSV_UNROLL
-      for (int c = 0; c < rows; ++c) {
-        SPTRSV_UNROLL
-        for (int r = 0; r < rows; ++r) {
-          const int k = c * rows + r;
-          rest[r] = (present >> k & 1u) != 0 ? rest[r] - now.value[t][k] * component[c] : rest[r];
-        }
-      }
-    }
-    sum(rest);
-    const std::int64_t first = block_of(step) * rows;
+  SPTRSV_DEVICE void substitute_exactly(const step_data& now, std::int64_t first,
+                                        array_of<Scalar, rows>& rest) const {
     SPTRSV_UNROLL
     for (int r = 0; r < rows; ++r) {
-      const Scalar pivot = p_.pivots == nullptr ? sptrsv::detail::pivot_divisor<Scalar>::one()
-                                                : ctx_.load_constant(p_.pivots + first + r);
-      const bool scaled = sptrsv::detail::is_finite(now.reciprocal[r]);
+      const Scalar pivot =
+          p_.pivots == nullptr ? pivot_divisor<Scalar>::one() : ctx_.load_constant(p_.pivots + first + r);
+      const bool scaled = is_finite(now.reciprocal[r]);
       const std::uint32_t needed = ctx_.load_constant(p_.in_tile_rows + first + r);
       SPTRSV_UNROLL
       for (int q = 0; q < r; ++q) {
         const Scalar entry = in_block(now, q, r);
         rest[r] = (needed >> q & 1u) != 0 ? rest[r] - (scaled ? entry * pivot : entry) * rest[q] : rest[r];
       }
-      rest[r] = sptrsv::detail::divide(rest[r], pivot);
+      rest[r] = divide(rest[r], pivot);
     }
-    take_own(rest, x);
   }
 
   SPTRSV_DEVICE static bool are_finite(const array_of<Scalar, own_rows>& x) {
     bool finite = true;
     SPTRSV_UNROLL
     for (int j = 0; j < own_rows; ++j) {
-      finite = finite && sptrsv::detail::is_finite(x[j]);
+      finite = finite && is_finite(x[j]);
     }
     return finite;
   }
@@ -320,7 +313,7 @@ class block_solver {
   }
   SPTRSV_DEVICE void record_nonfinite(const step_data& now, const array_of<Scalar, own_rows>& x) const {
     for (int j = 0; j < own_rows; ++j) {
-      if (now.row.of[j].target != single_block::no_row && !sptrsv::detail::is_finite(x[j])) {
+      if (now.row.of[j].target != single_block::no_row && !is_finite(x[j])) {
         ctx_.atomic_min(p_.first_nonfinite + ctx_.block_rank(),
                         static_cast<std::int64_t>(p_.reversed ? p_.size - 1 - now.row.of[j].target
                                                               : now.row.of[j].target));
@@ -353,4 +346,4 @@ struct agent {
   }
 };
 
-}  // namespace sptrsv_benchmarks::natural_blocks
+}  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::natural_blocks
