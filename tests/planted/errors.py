@@ -798,18 +798,19 @@ ERRORS = (
         ),
     ),
     error(
-        "a group lets the next one go on before it has stored its components",
+        "a group stores its components after it has let the next one go on",
         "early",
         "natural_blocks",
         Edit(
             NATURAL_BLOCKS + "natural_blocks_agent.hpp",
-            "      store_to_ring(now, x);\n      if (!warp_.all",
-            "      if (!warp_.all",
+            "store_to_ring(now, x);",
+            "",
+            within="solve<false>(now, s, components, rest, x);\n      store_to_ring(now, x);",
         ),
         Edit(
             NATURAL_BLOCKS + "natural_blocks_agent.hpp",
-            "      store_to_x(now, x);\n      if (s + groups",
-            "      store_to_ring(now, x);\n      store_to_x(now, x);\n      if (s + groups",
+            "store_to_x(now, x);",
+            "store_to_ring(now, x), store_to_x(now, x);",
         ),
     ),
     error(
@@ -846,8 +847,8 @@ ERRORS = (
         "natural_blocks",
         Edit(
             NATURAL_BLOCKS + "natural_blocks_placement.hpp",
-            "                 std::equal(columns_of(first), columns_of(first) + outside, columns_of(row));",
-            "                 true;",
+            "std::equal(columns_of(first), columns_of(first) + outside, columns_of(row))",
+            "true",
         ),
     ),
     error(

@@ -169,7 +169,7 @@ struct natural_blocks_subject : subject<policy::basic_dataflow<Tuning>> {
   static constexpr bool may_refuse = true;
   static policy::basic_dataflow<Tuning> make() { return {policy::dataflow_path::natural_blocks}; }
 };
-struct dataflow_natural_blocks : natural_blocks_subject<one_natural_block<3000, 3, 4, 2, 2, 3>> {
+struct dataflow_natural_blocks : natural_blocks_subject<one_natural_block<6000, 3, 4, 2, 2, 3>> {
   static constexpr const char* name = "dataflow_natural_blocks";
 };
 /// Blocks of four rows share eight lanes, and most blocks leave tiles to partial blocks.
