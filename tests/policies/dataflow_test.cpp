@@ -191,6 +191,15 @@ TEST_F(DataflowPath, RefusesNaturalBlocksOnADeviceWithLittleSharedMemory) {
                                                 "natural_blocks");
 }
 
+/// The x ring buffer takes all the shared memory of the device but the static part of the kernel.
+TEST_F(DataflowPath, IsNaturalBlocksWhereTheRingBufferTakesAllSharedMemory) {
+  where.device().settings.shared_limit = 400 * 3 * sizeof(double);
+  policy::dataflow how{dataflow_path::natural_blocks};
+  how.shape = 0;
+  const solver_info info = solve_and_describe(patterns::chain(3000), how);
+  EXPECT_EQ(info.kernels.at(0).x_ring_size, 398 * 3);
+}
+
 TEST_F(DataflowPath, IsPartitionedWhereLevelsAreNarrow) {
   for (const pattern& p : {patterns::stencil_2d(24, 24), patterns::layers(1000, 8, 3)}) {
     EXPECT_EQ(path_for(p), "partitioned") << p.name;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -123,7 +122,7 @@ class schedule_builder {
   schedule p_;
 };
 
-/// Blocks that have their places in the fastest shape of the tuning, and what the schedule is made of.
+/// Blocks in the fastest shape of the tuning, and what the schedule is made of.
 template <class Index, class Offset>
 struct planned_blocks {
   host_triangle<Index, Offset> rows;  ///< without sources
@@ -147,9 +146,10 @@ planned_blocks<Index, Offset> plan_blocks(host_triangle<Index, Offset>&& rows, i
     if (!shape_type::template fits_registers<Scalar> || !suits || (wanted >= 0 && wanted != index)) {
       return;
     }
-    const auto places = static_cast<std::int64_t>(shared_limit / shared_bytes<Scalar>(0, values.rows));
-    const auto ring_blocks =
-        std::min<std::int64_t>({places - 1, Tuning::natural_block_x_ring_size / values.rows, 65534});
+    const std::size_t static_bytes = 16;  // of the kernel: an empty struct and its padding
+    const auto places = (shared_limit - static_bytes) / shared_bytes<Scalar>(0, values.rows);
+    const auto ring_blocks = std::min<std::int64_t>(
+        {static_cast<std::int64_t>(places) - 1, Tuning::natural_block_x_ring_size / values.rows, 65534});
     if (ring_blocks < 1) {
       return;
     }
