@@ -30,7 +30,7 @@ void check_rows(const csr_view<Value, Index>& a, Stream stream) {
     const auto report = upload_array(&found, 1, on, from);
     const auto lengths = make_zeros<Index>(a.rows, on, from);  // of the rows of a triangle: not needed
     typename agent::params checked{pattern, {}};
-    checked.triangles[0].row_lengths = lengths.data();
+    checked.triangles[0].to.row_offsets = lengths.data();
     checked.triangles[0].found = report.data();
     on.template launch<agent>(simt::block_count(std::max(a.rows, a.entries), agent::block_items), checked);
     on.download(&found, report.data(), sizeof(found));

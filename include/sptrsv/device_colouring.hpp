@@ -57,7 +57,7 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
   using check = detail::triangle_kernels::check_entries_agent<index, offset>;
   const auto lengths = detail::make_zeros<offset>(pattern.size, on, from);
   typename check::params checked{pattern, {}};
-  checked.triangles[0].row_lengths = lengths.data();
+  checked.triangles[0].to.row_offsets = lengths.data();
   checked.triangles[0].found = &report.data()->storage;
   on.template launch<check>(
       detail::simt::block_count(std::max(pattern.size, pattern.entries), check::block_items), checked);

@@ -834,7 +834,7 @@ ERRORS = (
     error(
         "a component may leave the ring buffer in the step that needs it",
         "bounds",
-        "natural_blocks",
+        "natural_blocks_steps",
         Edit(
             NATURAL_BLOCKS + "natural_blocks_placement.hpp",
             "first_of_step[at(b.step + 1)] - ring_blocks",

@@ -68,6 +68,7 @@ PROGRAMS = {
         Program("level_runs", ("dataflow_runs_rewritten",)),
         Program("supernodal", ("supernodal_small",)),
         Program("single_block_schedule", source="unit/dataflow/single_block/schedule_test.cpp"),
+        Program("natural_blocks_steps", source="unit/dataflow/natural_blocks_test.cpp"),
         Program("scheme_decisions", source="policies/scheme_test.cpp"),
         Program("row_elimination_rows", source="policies/row_elimination_test.cpp"),
         Program("supernodal_factors", source="policies/supernodal_test.cpp"),

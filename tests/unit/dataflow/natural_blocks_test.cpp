@@ -47,7 +47,8 @@ struct one_shape : experimental::dataflow_tuning {
 };
 
 template <class Tuning>
-void expect_solved(const pattern& p, const form& f, std::uint64_t schedules) {
+void expect_solved(const pattern& p, const form& f, std::uint64_t schedules,
+                   std::size_t shared_limit = std::size_t{1} << 16) {
   SCOPED_TRACE(p.name + ", " + f.name());
   const auto a = make_matrix<double>(p, f).by_rows;
   const detail::triangle_form of(f.options(), false);
@@ -60,7 +61,7 @@ void expect_solved(const pattern& p, const form& f, std::uint64_t schedules) {
   };
   auto sources = upload(rows.sources);
   auto diagonal_sources = upload(rows.diagonal_sources);
-  const auto placed = blocks::plan_blocks<Tuning, double>(host_rows(rows), -1, 0, std::size_t{1} << 16);
+  const auto placed = blocks::plan_blocks<Tuning, double>(host_rows(rows), -1, 0, shared_limit);
   ASSERT_EQ(placed.shape_index, 0);
   blocks::path<Tuning, double, std::int32_t, emulator::executor> path(
       blocks::schedule_builder<std::int32_t, std::int32_t>(placed.rows, placed.placed, of.reversed).build(),
@@ -116,6 +117,18 @@ TEST(NaturalBlocks, AreSolvedUnderHostileSchedules) {
     f.by_columns = false;
     expect_solved<six>(nodes(20, 6, 9, 2), f, trials(8));
     expect_solved<three>(nodes(25, 3, 20, 3), f, trials(8));
+  }
+}
+
+/// The x ring buffer is as short as it may be.
+TEST(NaturalBlocks, ComponentsStayUntilTheyAreNeeded) {
+  for (const pattern& p : {nodes(25, 3, 20, 3), nodes(40, 2, 6, 4), patterns::random(120, 4, 5)}) {
+    const host_rows rows = rows_of(make_matrix<double>(p, {}).by_rows, {system_options{}, false});
+    std::size_t limit = 100;
+    while (blocks::plan_blocks<three, double>(host_rows(rows), -1, 0, limit).shape_index < 0) {
+      limit += 3 * sizeof(double);
+    }
+    expect_solved<three>(p, {}, trials(8), limit);
   }
 }
 

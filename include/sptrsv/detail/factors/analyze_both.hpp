@@ -144,23 +144,23 @@ struct pair_analysis {
                      errc::invalid_argument,
                      "update_values got two arrays: both factors have the same values with this policy");
     }
-    void update_values(span<const value> first_values, span<const value> second_values, stream_type stream) {
+    void update_values(span<const value> first_values, span<const value> second_values, stream_type on) {
       if (first.has_own_values) {
-        first.solver.update_values(first_values, stream);
+        first.solver.update_values(first_values, on);
       }
       if (second.has_own_values) {
-        second.solver.update_values(second_values, stream);
+        second.solver.update_values(second_values, on);
       }
     }
-    [[nodiscard]] pair_scratch make_workspaces(stream_type stream, memory_resource* resource) const {
-      return {first.solver.make_workspace(stream, resource), second.solver.make_workspace(stream, resource)};
+    [[nodiscard]] pair_scratch make_workspaces(stream_type on, memory_resource* from) const {
+      return {first.solver.make_workspace(on, from), second.solver.make_workspace(on, from)};
     }
     /// Returns the solvers' own workspaces, which they have no longer.
     [[nodiscard]] pair_scratch take_workspaces() {
       return {std::move(first.solver.own_), std::move(second.solver.own_)};
     }
-    [[nodiscard]] std::array<solve_status, 2> status(pair_scratch& scratch, stream_type stream) const {
-      return {first.solver.status(scratch[0], stream), second.solver.status(scratch[1], stream)};
+    [[nodiscard]] std::array<solve_status, 2> status(pair_scratch& scratch, stream_type on) const {
+      return {first.solver.status(scratch[0], on), second.solver.status(scratch[1], on)};
     }
     void describe(factors_info& to) const {
       first.describe(to);
