@@ -81,7 +81,7 @@ struct smallest_dataflow : smallest<experimental::dataflow_tuning> {
   static constexpr int partitioned_x_ring_size = 64;
   static constexpr experimental::single_block_shape single_block_shapes[] = {{4, 8, 2, 1, 1},
                                                                              {32, 1, 2, 1, 1}};
-  static constexpr experimental::natural_block_shape natural_block_shapes[] = {{2, 1, 1, 1, 2, 1},
+  static constexpr experimental::natural_block_shape natural_block_shapes[] = {{2, 1, 2, 1, 2, 1},
                                                                                {2, 32, 1, 1, 2, 1}};
 };
 struct largest_dataflow : largest<experimental::dataflow_tuning> {
@@ -97,7 +97,7 @@ struct largest_dataflow : largest<experimental::dataflow_tuning> {
   static constexpr experimental::single_block_shape single_block_shapes[] = {{4, 8, 8, 3, 1},
                                                                              {32, 1, 2, 31, 1}};
   static constexpr experimental::natural_block_shape natural_block_shapes[] = {{4, 32, 3, 1, 15, 1},
-                                                                               {6, 1, 1, 16, 2, 1}};
+                                                                               {6, 2, 1, 16, 2, 1}};
 };
 
 #define SPTRSV_LIMITS_SUBJECT(Name, Policy, ...)      \

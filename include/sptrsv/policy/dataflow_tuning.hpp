@@ -36,7 +36,7 @@ struct single_block_shape {
 struct natural_block_shape {
   int rows;        ///< rows of a block, at most: 2 to 8
   int lanes;       ///< threads that share a block: a power of two, at most 32
-  int tiles;       ///< tiles of rows x rows values of a lane, at most
+  int tiles;       ///< tiles of rows x rows values of a lane, at most; lanes * tiles is at least 2
   int warps;       ///< warps of a group; a step solves at most 32 / lanes * warps blocks
   int groups;      ///< warp groups of a thread block: 2 to 15
   double step_ns;  ///< time of a step in nanoseconds (fp64, NVIDIA H200), for the cost model

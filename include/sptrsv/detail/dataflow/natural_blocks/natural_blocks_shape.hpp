@@ -37,7 +37,7 @@ struct kernel_shape {
   static_assert(Rows >= 2 && Rows <= 8, "natural_block_shape: rows must be 2 to 8");
   static_assert(Lanes == 1 || Lanes == 2 || Lanes == 4 || Lanes == 8 || Lanes == 16 || Lanes == 32,
                 "natural_block_shape: lanes must be a power of two, at most 32");
-  static_assert(Tiles >= 1 && Warps >= 1, "natural_block_shape: tiles and warps must be positive");
+  static_assert(Tiles >= 1 && Warps >= 1 && Lanes * Tiles >= 2, "natural_block_shape: lanes * tiles >= 2");
   static_assert(Groups >= 2 && Groups <= 15 && Warps * Groups <= 32,
                 "natural_block_shape: groups must be 2 to 15, and a thread block has at most 32 warps");
   static constexpr shape_values values{Rows, Lanes, Tiles, Warps, Groups};
