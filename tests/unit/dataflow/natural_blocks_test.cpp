@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulator/executor.hpp"
-#include "sptrsv/detail/dataflow/natural_blocks/natural_blocks_path.hpp"
+#include "sptrsv/detail/dataflow/scheduled_paths.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/policy/dataflow.hpp"
 #include "sptrsv/solver.hpp"

@@ -199,8 +199,8 @@ void for_each_taken(std::int64_t count, int threads, const Work& work) {
   }
 }
 
-/// Calls `work(k, thread)` for all k in [0, count), of which a thread takes `chunk` at a time; otherwise as
-/// for_each_taken.
+/// Calls `work(k, thread)` for all k in [0, count). A thread takes `chunk` numbers at a time. All else is as
+/// in for_each_taken.
 template <class Work>
 void for_each_taken_in_chunks(std::int64_t count, std::int64_t chunk, int threads, const Work& work) {
   for_each_taken((count + chunk - 1) / chunk, threads, [&](std::int64_t c, std::size_t thread) {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "sptrsv/detail/dataflow/hybrid.hpp"
-#include "sptrsv/detail/dataflow/natural_blocks/natural_blocks_path.hpp"
 #include "sptrsv/detail/dataflow/natural_blocks/natural_blocks_schedule.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/partitioned_planner.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/partitioned_choice.hpp"
@@ -19,8 +18,8 @@
 #include "sptrsv/detail/dataflow/path_choice.hpp"
 #include "sptrsv/detail/dataflow/prepare.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/row_per_thread_path.hpp"
+#include "sptrsv/detail/dataflow/scheduled_paths.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_choice.hpp"
-#include "sptrsv/detail/dataflow/single_block/single_block_path.hpp"
 #include "sptrsv/detail/levels/cut_levels.hpp"
 #include "sptrsv/options.hpp"
 
@@ -184,16 +183,13 @@ struct draft {
   /// Places the natural blocks of a triangle in the fastest shape. Calls no CUDA.
   void place_blocks(host_triangle<Index, Offset>&& rows, std::size_t shared_limit) {
     const bool is_wanted = of.policy.path == path_name::natural_blocks;
-    double rows_of_block = 0;
-    if (!is_wanted) {
-      const auto found = static_cast<double>(natural_blocks::find_blocks(rows, 8).size() - 1);
-      rows_of_block = static_cast<double>(rows.size()) / found;
-      if (rows_of_block < tuning::natural_block_rows) {
-        return;
-      }
+    const auto found = static_cast<double>(natural_blocks::find_blocks(rows, 8).size() - 1);
+    const double rows_of_block = static_cast<double>(rows.size()) / found;
+    if (!is_wanted && rows_of_block < tuning::natural_block_rows) {
+      return;
     }
     auto placed = natural_blocks::plan_blocks<tuning, Scalar>(
-        std::move(rows), is_wanted ? of.policy.shape : -1, rows_of_block, shared_limit);
+        std::move(rows), is_wanted ? of.policy.shape : -1, is_wanted ? 0 : rows_of_block, shared_limit);
     if (placed.shape_index < 0) {
       return;
     }

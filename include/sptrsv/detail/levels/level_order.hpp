@@ -86,8 +86,8 @@ struct row_selection {
   const Index* rows;          ///< by new row: the old row
   Index* solve_index_of_row;  ///< by row of the triangle, for all its rows
   std::int64_t entries;       ///< of the selected rows; -1: it is not known
-  /// Whether the triangle is cut: solve_index_of_row is given, and the selected entries get no sources.
-  /// Otherwise select_rows writes solve_index_of_row, the inverse of `rows`.
+  /// True: the rows are a part of a triangle that is cut. Then the caller gives solve_index_of_row, and the
+  /// selected entries have no sources. False: select_rows writes solve_index_of_row, the inverse of `rows`.
   bool is_cut = false;
   Index first_solve_index = 0;  ///< solve index that becomes column 0
 };

@@ -109,7 +109,7 @@ struct two_levels_agent {
 template <std::size_t N, class Index, class Offset, class Executor>
 class level_searches {
  public:
-  /// What is searched: the triangle, its two searches in device memory, and when they are given up.
+  /// A triangle, the states of its two searches in device memory, and when the kernel gives them up.
   struct search {
     const device_triangle<Index, Offset>* triangle = nullptr;
     level_search* state = nullptr;

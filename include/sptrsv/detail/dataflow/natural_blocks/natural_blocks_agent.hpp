@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel for natural blocks: one thread block solves one right-hand side, step by step, with the latest
-// components of x in a ring buffer in shared memory. A step solves blocks of rows that do not need each
-// other.
+// The kernel for natural blocks. One thread block solves one right-hand side, step by step. The latest
+// components of x stand in a ring buffer in shared memory. A step solves blocks of rows that do not need each
+// other. The file is long because it is the body of one kernel.
 //
 // The warp groups of the thread block take the steps in turns. While other groups solve, a group loads all
 // that its next step needs except components of x into registers. A lane has whole tiles, so that a tile of
@@ -313,10 +313,9 @@ class block_solver {
   }
   SPTRSV_DEVICE void record_nonfinite(const step_data& now, const array_of<Scalar, own_rows>& x) const {
     for (int j = 0; j < own_rows; ++j) {
-      if (now.row.of[j].target != single_block::no_row && !is_finite(x[j])) {
-        ctx_.atomic_min(p_.first_nonfinite + ctx_.block_rank(),
-                        static_cast<std::int64_t>(p_.reversed ? p_.size - 1 - now.row.of[j].target
-                                                              : now.row.of[j].target));
+      const std::int64_t row = now.row.of[j].target;
+      if (row != single_block::no_row && !is_finite(x[j])) {
+        ctx_.atomic_min(p_.first_nonfinite + ctx_.block_rank(), p_.reversed ? p_.size - 1 - row : row);
       }
     }
   }

@@ -30,11 +30,11 @@ std::vector<Index> find_blocks(const host_triangle<Index, Offset>& t, int max_ro
   for (std::int64_t row = 0; row < t.size(); ++row) {
     const std::int64_t inside = row - first;
     const std::int64_t outside = t.length(static_cast<Index>(first));
-    bool joins = row > 0 && inside < max_rows && t.length(static_cast<Index>(row)) == outside + inside &&
-                 std::equal(columns_of(first), columns_of(first) + outside, columns_of(row));
-    for (std::int64_t k = 0; joins && k < inside; ++k) {
-      joins = columns_of(row)[outside + k] == first + k;
-    }
+    // Columns ascend: if the first column behind those in front of the run is `first`, all inside are there.
+    const bool joins = row > 0 && inside < max_rows &&
+                       t.length(static_cast<Index>(row)) == outside + inside &&
+                       std::equal(columns_of(first), columns_of(first) + outside, columns_of(row)) &&
+                       columns_of(row)[outside] == first;
     if (!joins) {
       first = row;
       first_rows.push_back(static_cast<Index>(row));

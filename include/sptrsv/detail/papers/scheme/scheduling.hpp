@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scheduling (Hu et al. 2024, section 4.4): groups nodes of one level, of which one warp solves one group;
-// assigns groups to warps; and assigns the levels of nodes to launches.
+// Scheduling (Hu et al. 2024, section 4.4). It puts nodes of one level into groups, which a warp solves
+// together. It assigns the groups to warps and the levels of nodes to launches.
 #pragma once
 
 #include <algorithm>

@@ -144,9 +144,9 @@ struct predictions {
   std::int64_t word = 0;              ///< what the work behind the predictions stored
 };
 
-/// Returns, for one or two systems, a prediction for each shape of each table. One launch, of which a block
-/// follows the levels one after the other, so two systems take about as long as the slower one. Synchronises
-/// once.
+/// Returns a prediction for each shape of each table of one or two systems. There is one launch. A block
+/// simulates one table with one shape, level by level, so two systems take as long as the slower one.
+/// Synchronises once.
 template <class Executor>
 std::vector<predictions> simulate(std::vector<prediction_job> jobs, const Executor& on,
                                   memory_resource& scratch) {
