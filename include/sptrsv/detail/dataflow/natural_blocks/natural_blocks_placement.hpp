@@ -30,11 +30,9 @@ std::vector<Index> find_blocks(const host_triangle<Index, Offset>& t, int max_ro
   for (std::int64_t row = 0; row < t.size(); ++row) {
     const std::int64_t inside = row - first;
     const std::int64_t outside = t.length(static_cast<Index>(first));
-    // Columns ascend: if the first column behind those in front of the run is `first`, all inside are there.
-    const bool joins = row > 0 && inside < max_rows &&
-                       t.length(static_cast<Index>(row)) == outside + inside &&
-                       std::equal(columns_of(first), columns_of(first) + outside, columns_of(row)) &&
-                       columns_of(row)[outside] == first;
+    const bool fits = row > 0 && inside < max_rows && t.length(static_cast<Index>(row)) == outside + inside;
+    const bool joins = fits && columns_of(row)[outside] == first &&  // so all columns inside are there
+                       std::equal(columns_of(first), columns_of(first) + outside, columns_of(row));
     if (!joins) {
       first = row;
       first_rows.push_back(static_cast<Index>(row));
