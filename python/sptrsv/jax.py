@@ -1,17 +1,18 @@
 """Triangular solves and incomplete factors for JAX; import it as ``sptrsv.jax``.
 
 The functions work under ``jit`` and ``vmap``, and the solves can be differentiated, forward and backward, to any order.
-The matrix is a `Pattern`, which is no array: ``jit`` takes it as a static argument. A pattern is analysed in the first
-call that needs it, and the analysis is kept for later ones.
+The matrix is a `Pattern`, which is no array: ``jit`` takes it as a static argument. A pattern is analysed on each
+device in the first call that needs it there, and the analysis is kept for later ones; `clear_cache` frees all.
 
-The work is done on the host, by ``jax.pure_callback``: arrays on a GPU are copied to the host and back.
+XLA calls the library by the plug-in ``libsptrsv_jax.so`` (``plugins/jax``), on the host or on its stream of a GPU:
+nothing is copied, and Python is not called. Errors that are found there are ``jax.errors.JaxRuntimeError``.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import math
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -19,14 +20,20 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._arrays import SparseMatrix, sparse_arrays
-from ._batch import BatchSolver, analyze_batch
-from ._incomplete import IncompleteFactors, ic, ilu
-from ._solver import Solver, analyze
-from ._system import Operation
+from ._incomplete import ic, ilu
+from ._jax_plugin import plugin
+from ._library import policy_names
+from ._solver import analyze
+from ._system import OPERATIONS, Operation
 
 Kind = Literal["lu", "cholesky"]
 _TOGETHER = 16  # right-hand sides that are solved at a time
-_KEPT = 64  # analyses of each kind
+_KEPT = 64  # patterns that are known to be right
+
+
+def clear_cache() -> None:
+    """Free the analyses that are kept; a later call analyses again."""
+    plugin.sptrsv_jax_clear()
 
 
 class Pattern:
@@ -65,6 +72,8 @@ class Pattern:
         lines = np.repeat(np.arange(len(stored.offsets) - 1), np.diff(stored.offsets))
         self._rows: np.ndarray = stored.indices if stored.by_columns else lines
         self._columns: np.ndarray = lines if stored.by_columns else stored.indices
+        index_type = np.int32 if max(*self.shape, self.nnz) <= np.iinfo(np.int32).max else np.int64
+        self._operands = stored.offsets.astype(index_type), stored.indices.astype(index_type)  # of XLA's calls
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pattern) and self._key == other._key
@@ -75,9 +84,17 @@ class Pattern:
     def __repr__(self) -> str:
         return f"<sptrsv.jax.Pattern of {self.shape[0]} rows, {self.nnz} entries>"
 
-    def _with(self, dtype: np.dtype) -> Any:
-        """Return a matrix of ones with this pattern."""
-        return self._matrix._replace(values=np.ones(self.nnz, dtype))
+    @property
+    def _of_ones(self) -> Any:
+        """A matrix of ones with this pattern."""
+        return self._matrix._replace(values=np.ones(self.nnz))
+
+    def _attributes(self, **given: Any) -> dict[str, Any]:
+        """Return the attributes of a call: all that an analysis depends on."""
+        others = {"policy": "", "part": 0, "diagonal": 0, "operation": 0, "max_rhs": 1, "method": -1}
+        by_columns, shape, content = self._key
+        pattern = f"{content.hex()} {shape[0]} x {shape[1]}"
+        return {"pattern": pattern, "storage": int(by_columns), **others, **given}
 
 
 class _Form(NamedTuple):
@@ -89,62 +106,50 @@ class _Form(NamedTuple):
 
 
 @functools.lru_cache(_KEPT)
-def _solver(pattern: Pattern, form: _Form, policy: str | None, several: bool, dtype: np.dtype) -> Solver:
-    return analyze(pattern._with(dtype), *form, max_rhs=_TOGETHER if several else 1, policy=policy)
+def _check(pattern: Pattern, form: _Form, policy: str | None) -> None:
+    """Refuse what the library refuses, by an analysis on the host; options of a policy of the GPU are not seen here."""
+    name = (policy or "").partition(" ")[0]
+    is_for_gpu = name in policy_names() and not name.startswith("host_")
+    analyze(pattern._of_ones, *form, policy="host_serial" if is_for_gpu else policy or "host_serial")
 
 
 @functools.lru_cache(_KEPT)
-def _batch(pattern: Pattern, form: _Form, count: int, dtype: np.dtype) -> BatchSolver:
-    return analyze_batch(pattern._with(dtype), np.ones((count, pattern.nnz), dtype), *form, max_rhs=_TOGETHER)
+def _check_factorization(pattern: Pattern, kind: Kind) -> None:
+    (ilu if kind == "lu" else ic)(pattern._of_ones, policy="host_serial")
 
 
-@functools.lru_cache(_KEPT)
-def _factorization(pattern: Pattern, kind: Kind, dtype: np.dtype) -> IncompleteFactors:
-    return (ilu if kind == "lu" else ic)(pattern._with(dtype))
+def _systems(pattern: Pattern, form: _Form, policy: str | None) -> Callable[[Any, Any], Any]:
+    """Return the solve for `values` of shape (systems, entries) and `b` of shape (together, systems or 1, n, k): what
+    `vmap` adds to `b` are right-hand sides that are solved together, what it adds to `values` are systems."""
 
+    @jax.custom_batching.custom_vmap
+    def solve(values: Any, b: Any) -> Any:
+        together, _, size, columns = b.shape
+        call = jax.ffi.ffi_call("sptrsv_solve", jax.ShapeDtypeStruct((together, len(values), size, columns), b.dtype))
+        attributes = pattern._attributes(
+            policy=policy or "",
+            part=1 - form.lower,
+            diagonal=int(form.unit_diagonal),
+            operation=OPERATIONS[form.transpose],
+            max_rhs=1 if together * columns == 1 else _TOGETHER,
+        )
+        return call(*pattern._operands, values, b, **attributes)
 
-class _Solve(NamedTuple):
-    """The solves on the host. JAX calls it, and compiles nothing anew for an equal one."""
+    @solve.def_vmap
+    def mapped(count: int, is_mapped: tuple[bool, bool], values: Any, b: Any) -> tuple[Any, bool]:
+        of_values, of_b = is_mapped
+        together, b_systems, *shape = b.shape[1:] if of_b else b.shape
+        if not of_values:
+            x = solve(values, b.reshape(count * together, b_systems, *shape))
+            return x.reshape(count, together, len(values), *shape), True
+        systems = values.shape[1]
+        if of_b or b_systems > 1:
+            b = jnp.broadcast_to(b if of_b else b[None], (count, together, systems, *shape)).swapaxes(0, 1)
+            b = b.reshape(together, count * systems, *shape)
+        x = solve(values.reshape(count * systems, pattern.nnz), b)
+        return x.reshape(together, count, systems, *shape).swapaxes(0, 1), True
 
-    pattern: Pattern
-    form: _Form
-    policy: str | None
-    has_columns: bool  # whether `b` is of shape (n, k)
-
-    def __call__(self, values: Any, b: Any) -> np.ndarray:
-        """Solve for `values` of shape (..., entries) and `b` of shape (..., n) or (..., n, k); the dimensions before
-        these, which `vmap` adds, are those of systems, or 1."""
-        values, b = np.asarray(values), np.asarray(b)
-        b = b if self.has_columns else b[..., None]
-        x = self._one(values.reshape(-1), b) if values.size == self.pattern.nnz else self._many(values, b)
-        return x if self.has_columns else x[..., 0]
-
-    def _one(self, values: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Solve with one matrix for all right-hand sides."""
-        right = np.moveaxis(b, -2, 0)  # (n, ..., k)
-        columns = right.reshape(len(right), math.prod(right.shape[1:]))
-        x = np.empty_like(columns)
-        solver = _solver(self.pattern, self.form, self.policy, columns.shape[1] > 1, b.dtype)
-        with solver._lock:
-            solver.update_values(values)
-            for first in range(0, columns.shape[1], solver.max_rhs):
-                part = slice(first, first + solver.max_rhs)
-                solver.solve(columns[:, part], out=x[:, part])
-        return np.moveaxis(x.reshape(right.shape), 0, -2)
-
-    def _many(self, values: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Solve systems with different values."""
-        systems = np.broadcast_shapes(values.shape[:-1], b.shape[:-2])
-        count = math.prod(systems)
-        right = np.broadcast_to(b, (*systems, *b.shape[-2:])).reshape(count, *b.shape[-2:])
-        x = np.empty_like(right)
-        batch = _batch(self.pattern, self.form, count, b.dtype)
-        with batch._lock:
-            batch.update_values(np.broadcast_to(values, (*systems, self.pattern.nnz)).reshape(count, self.pattern.nnz))
-            for first in range(0, x.shape[2], batch.max_rhs):
-                part = slice(first, first + batch.max_rhs)
-                batch.solve(right[:, :, part], out=x[:, :, part])
-        return x.reshape(*systems, *b.shape[-2:])
+    return solve
 
 
 def _product(pattern: Pattern, form: _Form, values: Any, x: Any) -> Any:
@@ -161,9 +166,9 @@ def _product(pattern: Pattern, form: _Form, values: Any, x: Any) -> Any:
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
 def _solved(pattern: Pattern, form: _Form, policy: str | None, values: jax.Array, b: jax.Array) -> jax.Array:
     def solve(operation: Operation, right: Any) -> Any:
-        call = _Solve(pattern, form._replace(transpose=operation), policy, right.ndim == 2)
-        shape = jax.ShapeDtypeStruct(right.shape, right.dtype)
-        return jax.pure_callback(call, shape, values, right, vmap_method="expand_dims")
+        columns = right if right.ndim == 2 else right[:, None]
+        x = _systems(pattern, form._replace(transpose=operation), policy)(values[None], columns[None, None])
+        return x.reshape(right.shape)
 
     def solve_transposed(_: Any, right: Any) -> Any:
         if form.transpose == "H":  # the transpose of T^H is the conjugate of T
@@ -208,6 +213,8 @@ def spsolve_triangular(
     ------
     InputError
         If the library refuses the pattern or an option, in the first call.
+    jax.errors.JaxRuntimeError
+        If it refuses something where the function runs, such as an option of a policy of the GPU.
 
     Examples
     --------
@@ -222,34 +229,19 @@ def spsolve_triangular(
     if b.ndim not in (1, 2) or b.shape[0] != pattern.shape[0]:
         raise ValueError(f"b is of shape {b.shape}, not of ({pattern.shape[0]},) or ({pattern.shape[0]}, k)")
     form = _Form(lower, unit_diagonal, transpose)
-    _solver(pattern, form, policy, b.ndim == 2, np.dtype(dtype))  # refuses bad input, as `analyze` does
+    _check(pattern, form, policy)
     return _solved(pattern, form, policy, values, b)
-
-
-class _Factorize(NamedTuple):
-    """The factorisations on the host, of the systems of all dimensions of `values` but the last one."""
-
-    pattern: Pattern
-    kind: Kind
-
-    def __call__(self, values: Any) -> np.ndarray:
-        values = np.asarray(values)
-        factors = np.empty_like(values)
-        factorization = _factorization(self.pattern, self.kind, values.dtype)
-        with factorization._lock:
-            for number in np.ndindex(values.shape[:-1]):
-                factorization.update_values(values[number])
-                factors[number] = factorization._factor_values()
-        return factors
 
 
 def _factorized(pattern: Pattern, kind: Kind, values: Any) -> jax.Array:
     values = jnp.asarray(values, jnp.result_type(values, jnp.float32))
     if values.shape != (pattern.nnz,):
         raise ValueError(f"the values have the shape {values.shape}, those of the pattern ({pattern.nnz},)")
-    _factorization(pattern, kind, np.dtype(values.dtype))  # refuses bad input
-    shape = jax.ShapeDtypeStruct(values.shape, values.dtype)
-    return jax.pure_callback(_Factorize(pattern, kind), shape, values, vmap_method="expand_dims")
+    _check_factorization(pattern, kind)
+    call = jax.ffi.ffi_call(
+        "sptrsv_factorize", jax.ShapeDtypeStruct(values.shape, values.dtype), vmap_method="expand_dims"
+    )
+    return call(*pattern._operands, values, **pattern._attributes(method=int(kind == "cholesky")))
 
 
 def ilu0(pattern: Pattern, values: jax.typing.ArrayLike) -> jax.Array:
