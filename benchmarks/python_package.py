@@ -261,6 +261,16 @@ def measure_calls(arguments):
         right = torch.arange(1.0, 33, dtype=torch.float64, device=device)
         solutions.append(torch.empty_like(right))
         calls["torch"] = partial(f.solve, right, out=solutions[-1])
+    if "jax" not in missing and (device == "cpu" or jax.devices()[0].platform == "gpu"):
+        jax.config.update("jax_enable_x64", True)
+        eye = sp.eye(32, format="csr")
+        operands = jax.device_put((eye.data, np.arange(1.0, 33)), jax.devices("gpu" if device == "cuda" else "cpu")[0])
+        solve = jax.jit(partial(sptrsv.jax.spsolve_triangular, sptrsv.jax.Pattern(eye)))
+        update = partial(_library.library.sptrsv_update_values, f._handle, address(matrix.data), 32, None)
+        calls["the C functions with new values"] = lambda: (update(), plain())
+        calls["jax with new values"] = partial(solve, *operands)
+        calls["jax.jit without a solve"] = partial(jax.jit(jnp.add), *operands)
+        solutions.append(solve(*operands))
     shortest = {
         name: min(mean_time(call, wait, 100 if arguments.quick else 2000) for _ in range(15))
         for name, call in calls.items()
