@@ -13,8 +13,8 @@ namespace sptrsv_common {
 inline void add_matrix_options(command_line& to, matrix_selection& target, const std::string& triangle,
                                const std::string& default_generated) {
   to.begin_group("Matrices");
-  to.add_text("-m,--matrices", target.directory, "DIR",
-              "Take " + triangle + " of each Matrix Market file (.mtx, .mtx.gz) in this directory.");
+  to.add_text("-m,--matrices", target.directories, "DIR,...",
+              "Take " + triangle + " of each Matrix Market file (.mtx, .mtx.gz) in these directories.");
   to.add_text("-g,--generated", target.generated, "WHICH",
               "Take these generated matrices: all, small, grids (of Li and Zhang), factors (complete ones), "
               "none, or a list of names "

@@ -18,7 +18,7 @@ namespace sptrsv_common {
 
 /// The matrices that a user asks for.
 struct matrix_selection {
-  std::string directory;  ///< with Matrix Market files; empty: no files
+  std::string directories;  ///< with Matrix Market files, separated by commas; empty: no files
   /// "all", "small", "grids", "factors", "none", or names separated by commas
   std::string generated;
 };
@@ -58,13 +58,21 @@ inline std::vector<matrix_source> files_of(const std::string& directory) {
   return files;
 }
 
-/// Returns the files of the directory, sorted by name, then the generated matrices. Throws usage_error for a
-/// name that no generated matrix has.
+/// Returns the files of the directories, each sorted by name, then the generated matrices. Throws usage_error
+/// for two files of one name, and for a name that no generated matrix has.
 inline std::vector<matrix_source> choose_sources(const matrix_selection& selection,
                                                  const generator_registry& registry) {
   std::vector<matrix_source> sources;
-  if (!selection.directory.empty()) {
-    sources = files_of(selection.directory);
+  for (const std::string& directory :
+       selection.directories.empty() ? std::vector<std::string>{} : split_list(selection.directories)) {
+    for (matrix_source& file : files_of(directory)) {
+      for (const matrix_source& other : sources) {
+        if (other.name == file.name) {
+          throw usage_error("'" + other.path + "' and '" + file.path + "' have one name");
+        }
+      }
+      sources.push_back(std::move(file));
+    }
   }
   const std::string& which = selection.generated;
   if (which == "all" || which == "small" || which == "grids" || which == "factors") {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,28 @@ TEST(GeneratorRegistry, NamesAreSaidToBeUnknownOrAbsent) {
             "no generated matrix is called 'chian_1000'; sptrsv_bench --list prints the names");
   EXPECT_NE(error_for("chain_1000,lu_lower_24x24").find("built without CHOLMOD and UMFPACK"),
             std::string::npos);
+}
+
+TEST(MatrixSelection, TakesTheFilesOfSeveralDirectories) {
+  const generator_registry registry;
+  const std::filesystem::path root = std::filesystem::path(testing::TempDir()) / "matrix_selection";
+  const auto write = [&](const char* directory, const char* file) {
+    std::filesystem::create_directories(root / directory);
+    std::ofstream(root / directory / file)
+        << "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n";
+  };
+  write("one", "b.mtx");
+  write("one", "a.mtx");
+  write("two", "c.mtx");
+  const std::string both = (root / "one").string() + "," + (root / "two").string();
+  std::string names;
+  for (const matrix_source& source : choose_sources({both, "chain_1000"}, registry)) {
+    names += source.name + " ";
+  }
+  EXPECT_EQ(names, "a b c chain_1000 ");
+  write("two", "a.mtx");
+  EXPECT_THROW(static_cast<void>(choose_sources({both, "none"}, registry)), usage_error);
+  std::filesystem::remove_all(root);
 }
 
 TEST(GeneratorRegistry, LargeFactorsAreTakenOnlyIfAskedFor) {
