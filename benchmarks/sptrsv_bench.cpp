@@ -78,6 +78,7 @@ typed_run make_run(const bench_options& options, const std::string& value) {
   if (types == "f64 with i32") {
     return make_run<double, std::int32_t>(options, types);
   }
+#ifndef SPTRSV_BENCH_ONE_TYPE
   if (types == "f32 with i32") {
     return make_run<float, std::int32_t>(options, types);
   }
@@ -87,8 +88,11 @@ typed_run make_run(const bench_options& options, const std::string& value) {
   if (types == "f64 with i64") {
     return make_run<double, std::int64_t>(options, types);
   }
-  throw common::usage_error("this program is not compiled for " + types +
-                            "; it has f64, f32 and c128 with i32, and f64 with i64");
+  constexpr const char* compiled = "f64, f32 and c128 with i32, and f64 with i64";
+#else
+  constexpr const char* compiled = "f64 with i32";
+#endif
+  throw common::usage_error("this program is not compiled for " + types + "; it has " + compiled);
 }
 
 int run(bench_options options) {

@@ -79,6 +79,10 @@ class device_machine final : public machine {
   }
   [[nodiscard]] sptrsv::detail::cuda_executor on() const { return sptrsv::detail::cuda_executor(stream()); }
 
+  void release_memory() override {
+    on().synchronize();
+    sptrsv_common::release_pool_memory();
+  }
   double elapsed(const work& todo) override {
     on().synchronize();
     const auto start = std::chrono::steady_clock::now();

@@ -28,6 +28,8 @@ class machine {
   machine& operator=(const machine&) = delete;
   virtual ~machine() = default;
 
+  /// Gives back the memory that pools keep, so that the next allocation is that of a new program.
+  virtual void release_memory() = 0;
   /// Returns the time from the call of `todo` until its enqueued work is complete, including the time of the
   /// host.
   virtual double elapsed(const work& todo) = 0;
@@ -73,6 +75,7 @@ class host_machine final : public machine {
     std::memset(static_cast<void*>(v.data()), 0xff, v.size() * sizeof(T));
   }
 
+  void release_memory() override {}
   double elapsed(const work& todo) override {
     const auto start = std::chrono::steady_clock::now();
     todo();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -24,7 +25,11 @@ struct effort {
   double system = 4000;     ///< limit of all rounds of a system; it reduces the number of rounds
   double analysis = 500;    ///< limit after which no analysis of a candidate is repeated
   double small = 2;         ///< faster solves are also measured alone, in batches and as graphs
-  int analyses = 3;
+  /// Limit of everything that is measured of a system; 0: none. Analyses are repeated in its first third,
+  /// rounds after the first one follow while there is time, and a policy whose first solve takes a twentieth
+  /// of it keeps the time of that solve.
+  double whole = 0;
+  int analyses = 4;
   int max_rounds = 9;
   int min_rounds = 3;
   int max_in_batch = 100;
@@ -41,6 +46,7 @@ class measurement {
       : candidates_(candidates), rounds_(rounds), cold_(cold), limits_(limits), shuffling_(shuffling) {}
 
   void run(const report& progress) {
+    start_ = clock::now();
     progress("analysing");
     analyze();
     progress("checking");
@@ -52,9 +58,12 @@ class measurement {
     }
     make_plans();
     const int rounds = rounds_ > 0 ? rounds_ : affordable_rounds();
-    for (int round = 0; round < rounds; ++round) {
+    double longest = 0;
+    for (int round = 0; round < rounds && (round == 0 || has_time(1, longest)); ++round) {
+      const double before = spent();
       progress("round " + std::to_string(round + 1) + " of " + std::to_string(rounds));
       for_each_shuffled([&](candidate& c) { measure(c, rounds); });
+      longest = std::max(longest, spent() - before);
     }
     progress("checking");
     for_each([](candidate& c) { c.start_last_check(); });
@@ -62,10 +71,21 @@ class measurement {
   }
 
  private:
+  using clock = std::chrono::steady_clock;
   struct plan {
     double solve_ms = 0;
     bool graph = false;
+    bool is_complete = false;  ///< one solve has taken so long that no other follows
   };
+
+  /// Returns the milliseconds since the start of the measurement.
+  [[nodiscard]] double spent() const {
+    return std::chrono::duration<double, std::milli>(clock::now() - start_).count();
+  }
+  /// Returns whether a share of the time for the system lets one start what takes `needed` milliseconds.
+  [[nodiscard]] bool has_time(double share, double needed = 0) const {
+    return limits_.whole <= 0 || spent() + needed < share * limits_.whole;
+  }
 
   static bool is_active(const candidate& c) { return c.row.status == row_status::ok; }
   [[nodiscard]] bool is_on_host() const {
@@ -115,7 +135,7 @@ class measurement {
   }
 
   void analyze() {
-    for (int k = 0; k < limits_.analyses; ++k) {
+    for (int k = 0; k < limits_.analyses && (k == 0 || has_time(1.0 / 3)); ++k) {
       for_each_shuffled([&](candidate& c) {
         auto& times = c.row.analysis;
         double spent = 0;
@@ -124,6 +144,9 @@ class measurement {
         }
         if (times.empty() || spent < limits_.analysis) {
           c.discard();
+          if (times.empty()) {
+            c.where().release_memory();
+          }
           times.push_back(c.where().elapsed([&] { c.analyze(); }));
         }
       });
@@ -134,7 +157,9 @@ class measurement {
         c.row.update.push_back(c.where().batch([&] { c.update_values(); }, 5));
       }
       const sptrsv::solver_info info = c.info();
+      c.row.path = info.path;
       c.row.plan = info.plan;
+      c.row.predictions = info.predictions;
       c.row.kernels.clear();
       c.row.kernel_levels.clear();
       c.row.kernel_partitions.clear();
@@ -153,7 +178,13 @@ class measurement {
     for_each([&](candidate& c) {
       plan& p = plan_of(c);
       const auto solve = [&] { c.solve(); };
-      p.solve_ms = std::min(c.where().batch(solve, 1), c.where().batch(solve, 1));
+      p.solve_ms = c.where().batch(solve, 1);
+      if (limits_.whole > 0 && p.solve_ms > limits_.whole / 20) {
+        p.is_complete = true;
+        c.row.warm.single = {p.solve_ms};
+        return;
+      }
+      p.solve_ms = std::min(p.solve_ms, c.where().batch(solve, 1));
       p.graph = p.solve_ms < limits_.small && record(c);
     });
   }
@@ -175,7 +206,7 @@ class measurement {
   [[nodiscard]] int affordable_rounds() const {
     double round = 0;
     for (const plan& p : plans_) {
-      round += p.solve_ms * (cold_ ? 4 : 3);  // two solves to warm up, one warm, one cold
+      round += p.is_complete ? 0 : p.solve_ms * (cold_ ? 4 : 3);  // two solves to warm up, one warm, one cold
     }
     return std::clamp(static_cast<int>(limits_.system / std::max(round, 1e-6)), limits_.min_rounds,
                       limits_.max_rounds);
@@ -187,6 +218,9 @@ class measurement {
 
   void measure(candidate& c, int rounds) {
     const plan& p = plan_of(c);
+    if (p.is_complete) {
+      return;
+    }
     machine& where = c.where();
     const auto solve = [&] { c.solve(); };
     const auto replay = [&] { c.replay(); };
@@ -230,6 +264,7 @@ class measurement {
   bool cold_;
   effort limits_;
   std::mt19937& shuffling_;
+  clock::time_point start_;
 };
 
 }  // namespace sptrsv_benchmarks

@@ -26,8 +26,9 @@ struct bench_options {
   sptrsv::op operation = sptrsv::op::none;
   std::string storage = "csr";
   std::vector<std::int64_t> rhs{1};
-  int repetitions = 0;  ///< 0: the default
-  double budget = 15;   ///< milliseconds
+  int repetitions = 0;      ///< 0: the default
+  double budget = 15;       ///< milliseconds
+  double system_limit = 0;  ///< milliseconds; 0: none
   bool cold = true;
   double time_limit = 0;  ///< seconds; 0: none
   std::string json;       ///< path; empty: no file
@@ -77,6 +78,33 @@ inline void set_lu_niu_liu(bench_options& options) {
   options.time_limit = 90;
 }
 
+/// All that the report compares, on real systems: the default in exact order and out of it, each of its paths
+/// by request, which shows what its planner should have chosen, and every other policy.
+inline void set_survey(bench_options& options) {
+  options.matrices.generated = "none";
+  options.policies = {"cusparse",
+                      "dataflow",
+                      "dataflow_inverses",
+                      "dataflow_partitioned",
+                      "dataflow_single_block",
+                      "dataflow_row_per_thread",
+                      "dataflow_hybrid",
+                      "sync_free_warp",
+                      "sync_free_thread",
+                      "sync_free_fused",
+                      "sync_free_column",
+                      "level_set",
+                      "self_scheduled",
+                      "scheme",
+                      "recursive_block",
+                      "column_block",
+                      "row_block",
+                      "supernodal"};
+  options.cold = false;
+  options.budget = 6;
+  options.system_limit = 2200;
+}
+
 /// Returns the words of --study with the functions that set the options of these studies.
 inline common::choices<study> studies() {
   const auto with_common_settings = [](void (*set)(bench_options&)) {
@@ -89,7 +117,8 @@ inline common::choices<study> studies() {
   };
   return {{"li_zhang", with_common_settings(set_li_zhang)},
           {"liu", with_common_settings(set_liu)},
-          {"lu_niu_liu", with_common_settings(set_lu_niu_liu)}};
+          {"lu_niu_liu", with_common_settings(set_lu_niu_liu)},
+          {"survey", set_survey}};
 }
 
 /// Adds the options of sptrsv_bench to a command line. Reading the command line sets `target`.
@@ -121,6 +150,11 @@ inline void add_bench_options(common::command_line& to, bench_options& target) {
                  "Rounds of measurements. Default: 9, or fewer if a solve takes long.");
   to.add_integer("--budget", target.budget, 1, 1000000, "MS",
                  "Milliseconds for one kind of measurement of a policy in all rounds. Default: 15.");
+  to.add_integer(
+      "--system-limit", target.system_limit, 1, 1000000, "MS",
+      "Milliseconds for all measurements of a system. Of what does not fit, the repeated analyses are "
+      "cut first (they have a third), then the rounds after the first one; of a policy whose solve "
+      "takes a twentieth, all but one solve.");
   to.add_flag("--cold", "Measure also with a cold cache (default).", [&target] { target.cold = true; });
   to.add_flag("--warm", "Do not measure with a cold cache.", [&target] { target.cold = false; });
   to.add_integer("--time-limit", target.time_limit, 1, 1000000, "S",
@@ -128,7 +162,9 @@ inline void add_bench_options(common::command_line& to, bench_options& target) {
   to.add_value(
       "--study", common::joined_words(studies(), "|", "|"),
       "Set the options of the study of a paper: Li and Zhang 2020, Liu et al. 2016 (with --matrices), "
-      "or Lu, Niu and Liu 2020. Later options override these.",
+      "or Lu, Niu and Liu 2020; or those of a survey of files (with --matrices): all policies and all paths "
+      "of "
+      "dataflow, warm, in 2200 ms for each system. Later options override these.",
       [&target](const std::string& name) { common::parse_choice(name, studies())(target); });
 
   to.begin_group("Output");

@@ -12,8 +12,10 @@
 #include "benchmarks/shared/json.hpp"
 #include "common/measurement/statistics.hpp"
 #include "environment.hpp"
+#include "shape.hpp"
 #include "sptrsv/error.hpp"
 #include "sptrsv/host/structure.hpp"
+#include "sptrsv/options.hpp"
 
 namespace sptrsv_benchmarks {
 
@@ -30,6 +32,7 @@ struct case_description {
   std::string operation;
   std::int64_t rhs = 1;
   sptrsv::triangle_structure structure;
+  triangle_shape shape;
   double matrix_bytes = 0;
   /// Bytes that every solve moves: each entry with its column index, the row offsets, and three vectors for
   /// each right-hand side (the right-hand side is read, the solution is written and read).
@@ -105,11 +108,13 @@ struct result_row {
   std::string storage;  ///< of the matrix: "csr" or "csc"
   row_status status = row_status::ok;
   std::string message;
-  std::string plan;  ///< solver_info::plan
+  std::string path;                                 ///< solver_info::path
+  std::string plan;                                 ///< solver_info::plan
+  std::vector<sptrsv::predicted_time> predictions;  ///< solver_info::predictions
   std::vector<std::string> kernels;
   std::vector<std::int64_t> kernel_levels;      ///< by kernel: kernel_info::levels
   std::vector<std::int64_t> kernel_partitions;  ///< by kernel: kernel_info::partitions
-  std::vector<double> analysis;
+  std::vector<double> analysis;                 ///< the first one finds no memory in the pools, the others do
   std::vector<double> update;
   solve_times warm;
   solve_times cold;
@@ -126,7 +131,12 @@ struct result_row {
   [[nodiscard]] bool is_timed() const { return !warm.empty(); }
   /// Returns the time that all comparisons use.
   [[nodiscard]] double solve_ms() const { return warm.batch_ms(); }
-  [[nodiscard]] double analysis_ms() const { return common::median(analysis); }
+  [[nodiscard]] double first_analysis_ms() const { return analysis.empty() ? 0 : analysis.front(); }
+  /// Returns the time of a repeated analysis, or of the only one.
+  [[nodiscard]] double analysis_ms() const {
+    return common::median(analysis.size() > 1 ? std::vector<double>(analysis.begin() + 1, analysis.end())
+                                              : analysis);
+  }
 
   [[nodiscard]] double gb_s() const { return system.bytes_moved / solve_ms() * 1e-6; }
   [[nodiscard]] double ns_per_level() const {
@@ -146,10 +156,10 @@ struct result_row {
     if (!cold.empty() && !other->cold.empty()) {
       speedup_cold = common::ratio_of(other->cold.batch_ms(), cold.batch_ms());
     }
-    // The number of solves after which analysis and solves together are faster than the baseline: 0 if the
-    // analysis is not slower, none if the solve is not faster (then the lead of a faster analysis is lost
-    // after some solves).
-    const double extra = analysis_ms() - other->analysis_ms();
+    // The number of solves after which the first analysis and solves together are faster than the baseline: 0
+    // if the analysis is not slower, none if the solve is not faster (then the lead of a faster analysis is
+    // lost after some solves).
+    const double extra = first_analysis_ms() - other->first_analysis_ms();
     const double gain = other->solve_ms() - solve_ms();
     if (other != this && gain > 0) {
       break_even = std::max(0.0, std::ceil(extra / gain));
@@ -159,10 +169,20 @@ struct result_row {
   [[nodiscard]] json_text json(const environment& where) const;
 };
 
+/// Returns an array of the paths with the times that a cost model predicts for them.
+inline json_text predictions_json(const std::vector<sptrsv::predicted_time>& predictions) {
+  std::vector<json_text> texts;
+  for (const sptrsv::predicted_time& one : predictions) {
+    texts.push_back(json_object().add("path", one.name).add("ms", one.nanoseconds * 1e-6).text());
+  }
+  return {to_json(texts)};
+}
+
 inline json_text result_row::json(const environment& where) const {
   const auto& s = system.structure;
   const auto if_timed = [&](double value) { return is_timed() ? std::optional(value) : std::nullopt; };
   const auto if_ready = [&](auto value) { return analysis.empty() ? std::nullopt : std::optional(value); };
+  const auto first_analysis = analysis.empty() ? std::nullopt : std::optional(first_analysis_ms());
   return json_object()
       .add("matrix", system.matrix)
       .add("source", system.source)
@@ -173,6 +193,8 @@ inline json_text result_row::json(const environment& where) const {
       .add("rows_per_level", system.rows_per_level())
       .add("longest_row", s.longest_row)
       .add("longest_column", s.longest_column)
+      .add("row_lengths", system.shape.row_lengths.json())
+      .add("level_rows", system.shape.level_rows.json())
       .add("value", system.value)
       .add("index", system.index)
       .add("part", system.part)
@@ -182,10 +204,13 @@ inline json_text result_row::json(const environment& where) const {
       .add("storage", storage)
       .add("status", name_of(status))
       .add("message", message)
+      .add("path", if_ready(path))
       .add("plan", if_ready(plan))
+      .add("predictions", if_ready(predictions_json(predictions)))
       .add("kernels", if_ready(kernels))
       .add("kernel_levels", if_ready(kernel_levels))
       .add("kernel_partitions", if_ready(kernel_partitions))
+      .add("first_analysis_ms", first_analysis)
       .add("analysis_ms", if_ready(analysis_ms()))
       .add("update_ms", if_ready(common::median(update)))
       .add("warm", warm.json())

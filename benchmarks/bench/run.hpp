@@ -55,9 +55,12 @@ class bench_run {
         systems_ahead_(any_on_host(forms_) ? 0
                                            : std::clamp(std::thread::hardware_concurrency() / 4, 1u, 3u)) {
     limits_.measurement = options.budget;
+    limits_.whole = options.system_limit;
   }
 
   void run() {
+    record_.show("loading kernels");
+    load_kernels();
     for (const bench_case& now : cases_) {
       if (record_.is_over()) {
         return;
@@ -81,6 +84,21 @@ class bench_run {
   }
 
  private:
+  /// Analyses and solves a tiny system with each form, so that no later measurement loads its kernels.
+  void load_kernels() {
+    const common::generator tiny{"tiny", "", "", [] { return common::dense_band(256, 3); }, {}};
+    const auto made = std::make_shared<const system>(
+        make_bench_system<Value, Index>({tiny.name, "", &tiny}, sptrsv::uplo::lower, options_));
+    for (const std::int64_t rhs : options_.rhs) {
+      for (const auto& c : make_candidates<Value, Index>(machines_, made, rhs, options_, forms_)) {
+        try {
+          c->analyze();
+          c->solve();
+        } catch (const std::exception&) {  // the measurements report it
+        }
+      }
+    }
+  }
   void prepare(const bench_case& next) {
     ahead_.push_back(std::async(systems_ahead_ > 0 ? std::launch::async : std::launch::deferred, [=] {
       return std::make_shared<const system>(

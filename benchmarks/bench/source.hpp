@@ -102,6 +102,7 @@ bench_system<Value, Index> make_bench_system(const common::matrix_source& source
   d.part = common::name_of(part);
   d.operation = common::name_of(options.operation);
   d.structure = sptrsv::structure_of(matrix, system_options);
+  d.shape = shape_of(matrix, system_options);
   const auto entries = static_cast<double>(d.structure.entries);
   const auto rows = static_cast<double>(d.structure.rows);
   d.matrix_bytes = entries * (sizeof(Value) + sizeof(Index)) + (rows + 1) * sizeof(Index);

@@ -23,4 +23,13 @@ inline void keep_pool_memory() {
   sptrsv::default_device_resource().set_release_threshold(std::numeric_limits<std::size_t>::max());
 }
 
+/// Returns the unused memory of both pools to the driver, so that the next work allocates as that of a new
+/// program does.
+inline void release_pool_memory() {
+  cudaMemPool_t pool = nullptr;
+  SPTRSV_CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+  SPTRSV_CUDA_CHECK(cudaMemPoolTrimTo(pool, 0));
+  sptrsv::default_device_resource().release_unused();
+}
+
 }  // namespace sptrsv_common
