@@ -1,7 +1,7 @@
 // sptrsv_incomplete_factors: incomplete LU and Cholesky factorisations without fill-in, by this library and
 // by cuSPARSE (csrilu02 and csric02, with and without its level policy; the faster one counts), in one run.
 // It checks the factors of both against the serial factorisation of the host. A second table has the analyses
-// of both factors for their solves with dataflow.
+// of both factors for their solves with dataflow; the file of --json has the factorisations.
 #include <cuda_runtime.h>
 #define DISABLE_CUSPARSE_DEPRECATED  // no warnings: cuSPARSE has no successor
 #include <cusparse.h>
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <functional>
 #include <future>
 #include <limits>
@@ -21,9 +22,12 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/shared/driver.cuh"
+#include "benchmarks/bench/device_machine.cuh"
+#include "benchmarks/bench/environment.hpp"
+#include "benchmarks/shared/json.hpp"
 #include "common/command_line/command_line.hpp"
 #include "common/command_line/matrix_options.hpp"
+#include "common/cusparse/handles.cuh"
 #include "common/gpu/cuda_handles.cuh"
 #include "common/gpu/pool.cuh"
 #include "common/measurement/placement.hpp"
@@ -93,24 +97,83 @@ matrix make_matrix(const common::matrix_source& source) {
   return a;
 }
 
+struct options {
+  common::matrix_selection matrices{"", "grids"};
+  double system_limit = 0;  ///< milliseconds for a matrix; 0: none
+  std::string json;         ///< path; empty: no file
+  std::string command;      ///< the command line, for the results
+};
+
+/// A matrix with the factors of the host, each empty if it has none.
+struct factored {
+  matrix a;
+  std::int64_t levels = 0;
+  std::vector<double> lu;
+  std::vector<double> cholesky;
+};
+
+template <method Method>
+std::vector<double> factor_on_host(const matrix& a, std::int64_t& levels) {
+  const sptrsv::incomplete_factorization<Method, double, std::int32_t, std::int32_t, sptrsv::host_stream>
+      serial(a, {}, {}, nullptr);
+  levels = serial.info().levels;
+  return {serial.values().begin(), serial.values().end()};
+}
+
+factored make_factored(const common::matrix_source& source) {
+  factored made;
+  made.a = make_matrix(source);
+  made.lu = factor_on_host<method::lu>(made.a, made.levels);
+  made.cholesky = factor_on_host<method::cholesky>(made.a, made.levels);
+  return made;
+}
+
 /// The times of one factorisation in milliseconds, and its largest error over the largest value.
 struct times {
-  std::optional<double> analysis;  ///< none if a factorisation takes as long as analysis and factorisation
+  /// Of an analysis that finds no memory in the pools, and of a repeated one; none if a factorisation takes
+  /// as long as analysis and factorisation.
+  std::optional<double> first_analysis;
+  std::optional<double> analysis;
   double factor = 0;
   double error = 0;
+  std::size_t bytes = 0;  ///< the memory of the factorisation, or the buffer of cuSPARSE
+
+  [[nodiscard]] json_text json() const {
+    return json_object()
+        .add("first_analysis_ms", first_analysis)
+        .add("analysis_ms", analysis)
+        .add("factor_ms", factor)
+        .add("error", error)
+        .add("bytes", bytes)
+        .text();
+  }
 };
 
 double milliseconds_since(clock::time_point start) {
   return std::chrono::duration<double, std::milli>(clock::now() - start).count();
 }
 
-/// Returns the median milliseconds of up to 9 calls of `work` that take about 0.05 s together; `prepare` is
-/// called before each of them and is not timed.
+/// How many calls a time is the median of: up to `most` in about 50 ms, but at least three. A limit for the
+/// matrix cuts both: then they end with the call in which they have taken a fortieth of it.
+struct repetitions {
+  std::size_t most = 9;
+  double limit = 0;  ///< milliseconds for a matrix; 0: none
+
+  [[nodiscard]] bool goes_on(std::size_t calls, double total) const {
+    if (limit > 0 && calls > 0 && total > limit / 40) {
+      return false;
+    }
+    return calls < 3 || (calls < most && total < 50);
+  }
+};
+
+/// Returns the median milliseconds of several calls of `work`; `prepare` is called before each of them and is
+/// not timed.
 template <class Prepare, class Work>
-double time_of(const Prepare& prepare, const Work& work) {
+double time_of(const repetitions& count, const Prepare& prepare, const Work& work) {
   std::vector<double> samples;
   double total = 0;
-  while (samples.size() < 3 || (samples.size() < 9 && total < 50)) {
+  while (count.goes_on(samples.size(), total)) {
     prepare();
     samples.push_back(common::device_time(work));
     total += samples.back();
@@ -128,26 +191,30 @@ double error_of(const std::vector<double>& seen, const std::vector<double>& expe
   return difference / largest;
 }
 
-/// Measures this library. `bytes`: output, the memory of the factorisation.
+/// Measures this library.
 template <method Method>
 times measure_ours(const sptrsv::device_csr_matrix<double>& a, const std::vector<double>& expected,
-                   std::size_t& bytes) {
+                   const repetitions& count) {
   times made;
   std::vector<double> analyses;
-  for (int k = 0; k < 3; ++k) {  // the first one loads kernels
+  common::release_pool_memory();
+  for (int k = 0; k < 4; ++k) {
+    SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
     const auto start = clock::now();
     const sptrsv::incomplete_factorization<Method, double> factors(a, {}, nullptr, nullptr);
     SPTRSV_CUDA_CHECK(cudaStreamSynchronize(nullptr));
     analyses.push_back(milliseconds_since(start));
   }
   sptrsv::incomplete_factorization<Method, double> factors(a, {}, nullptr, nullptr);
-  made.factor = time_of([] {}, [&] { factors.factorize(a.values); });
-  made.analysis = common::if_positive(*std::min_element(analyses.begin(), analyses.end()) - made.factor);
+  made.factor = time_of(
+      count, [] {}, [&] { factors.factorize(a.values); });
+  made.first_analysis = common::if_positive(analyses.front() - made.factor);
+  made.analysis = common::if_positive(*std::min_element(analyses.begin() + 1, analyses.end()) - made.factor);
   made.error = error_of(
       sptrsv::detail::download_array(factors.values().data(), static_cast<std::int64_t>(expected.size()),
                                      sptrsv::detail::cuda_executor()),
       expected);
-  bytes = factors.info().bytes;
+  made.bytes = factors.info().bytes;
   return made;
 }
 
@@ -173,11 +240,11 @@ struct calls<method::cholesky> {
   static constexpr auto factorize = cusparseDcsric02;
 };
 
-/// Measures cuSPARSE under one of its policies. `bytes`: output, its buffer.
+/// Measures cuSPARSE under one of its policies.
 template <method Method>
 times measure_cusparse(cusparseHandle_t handle, cusparseSolvePolicy_t policy,
                        const sptrsv::device_csr_matrix<double>& a, const std::vector<double>& expected,
-                       std::size_t& bytes) {
+                       const repetitions& count) {
   using api = calls<Method>;
   const sptrsv::detail::cuda_executor on;
   const auto rows = static_cast<int>(a.rows);
@@ -186,7 +253,8 @@ times measure_cusparse(cusparseHandle_t handle, cusparseSolvePolicy_t policy,
   cusparseMatDescr_t description = nullptr;
   check(cusparseCreateMatDescr(&description));
   times made;
-  for (int k = 0; k < 2; ++k) {  // the first analysis loads kernels
+  common::release_pool_memory();
+  for (int k = 0; k < 3; ++k) {
     typename api::info info = nullptr;
     int buffer_bytes = 0;
     check(api::create(&info));
@@ -194,17 +262,21 @@ times measure_cusparse(cusparseHandle_t handle, cusparseSolvePolicy_t policy,
                            a.column_indices.data(), info, &buffer_bytes));
     const sptrsv::buffer<char> scratch(static_cast<std::size_t>(buffer_bytes), on.default_resource(),
                                        nullptr);
-    bytes = scratch.bytes();
+    made.bytes = scratch.bytes();
     on.synchronize();
     const auto start = clock::now();
     check(api::analyze(handle, rows, entries, description, values.data(), a.row_offsets.data(),
                        a.column_indices.data(), info, policy, scratch.data()));
     on.synchronize();
     const double analysis = milliseconds_since(start);
-    made.analysis = std::min(made.analysis.value_or(analysis), analysis);
-    if (k == 1) {
+    if (k == 0) {
+      made.first_analysis = analysis;
+    } else {
+      made.analysis = std::min(made.analysis.value_or(analysis), analysis);
+    }
+    if (k == 2) {
       made.factor = time_of(
-          [&] { on.copy(values.data(), a.values.data(), values.bytes()); },
+          count, [&] { on.copy(values.data(), a.values.data(), values.bytes()); },
           [&] {
             check(api::factorize(handle, rows, entries, description, values.data(), a.row_offsets.data(),
                                  a.column_indices.data(), info, policy, scratch.data()));
@@ -224,19 +296,44 @@ struct summary {
   common::ratio_summary analysis;  ///< by level; without levels cuSPARSE has none
 };
 
+/// The factorisation of a matrix by a method, by all.
+struct factorisation {
+  std::string matrix;
+  const char* factors;  ///< "ilu0" or "ic0"
+  std::int64_t rows;
+  std::int64_t entries;
+  std::int64_t levels;
+  times ours;
+  times by_level;
+  times without_levels;
+
+  [[nodiscard]] json_text json() const {
+    return json_object()
+        .add("matrix", matrix)
+        .add("factors", factors)
+        .add("n", rows)
+        .add("nnz", entries)
+        .add("levels", levels)
+        .add("ours", ours.json())
+        .add("by_level", by_level.json())
+        .add("without_levels", without_levels.json())
+        .text();
+  }
+};
+
+/// Measures a method, prints a line and adds it to `ratios`.
 template <method Method>
-bool measure(cusparseHandle_t handle, const std::string& name, const matrix& a, summary& ratios) {
-  const sptrsv::incomplete_factorization<Method, double, std::int32_t, std::int32_t, sptrsv::host_stream>
-      serial(a, {}, {}, nullptr);
-  const std::vector<double> expected(serial.values().begin(), serial.values().end());
-  const auto there = sptrsv::to_device(a.view());
-  std::size_t our_bytes = 0;
-  std::size_t their_bytes = 0;
-  const times ours = measure_ours<Method>(there, expected, our_bytes);
+factorisation measure(cusparseHandle_t handle, const std::string& name, const factored& of,
+                      const repetitions& count, summary& ratios) {
+  const std::vector<double>& expected = Method == method::lu ? of.lu : of.cholesky;
+  const auto there = sptrsv::to_device(of.a.view());
+  const times ours = measure_ours<Method>(there, expected, count);
   const times by_level =
-      measure_cusparse<Method>(handle, CUSPARSE_SOLVE_POLICY_USE_LEVEL, there, expected, their_bytes);
+      measure_cusparse<Method>(handle, CUSPARSE_SOLVE_POLICY_USE_LEVEL, there, expected, count);
   const times without =
-      measure_cusparse<Method>(handle, CUSPARSE_SOLVE_POLICY_NO_LEVEL, there, expected, their_bytes);
+      measure_cusparse<Method>(handle, CUSPARSE_SOLVE_POLICY_NO_LEVEL, there, expected, count);
+  const std::int64_t rows = of.a.rows;
+  const auto entries = static_cast<std::int64_t>(of.a.values.size());
   const auto over_levels = common::ratio_of(by_level.factor, ours.factor);
   const auto over_none = common::ratio_of(without.factor, ours.factor);
   const auto over_analysis = common::ratio_of(by_level.analysis, ours.analysis);
@@ -246,15 +343,15 @@ bool measure(cusparseHandle_t handle, const std::string& name, const matrix& a, 
   std::printf(
       "%-24.24s %-3s %8lld %9lld %6lld | %8.3f %8.3f %8.3f %5s %5s | %7s %7s %7s %5s | %7.1f "
       "%7.1f | %.0e %.0e\n",
-      name.c_str(), Method == method::lu ? "ILU" : "IC", static_cast<long long>(a.rows),
-      static_cast<long long>(a.values.size()), static_cast<long long>(serial.info().levels), ours.factor,
-      by_level.factor, without.factor, common::cell(over_levels, "%.1f").c_str(),
-      common::cell(over_none, "%.1f").c_str(), common::cell(ours.analysis, "%.2f").c_str(),
-      common::cell(by_level.analysis, "%.2f").c_str(), common::cell(without.analysis, "%.2f").c_str(),
-      common::cell(over_analysis, "%.1f").c_str(), static_cast<double>(our_bytes) * 1e-6,
-      static_cast<double>(their_bytes) * 1e-6, ours.error, by_level.error);
+      name.c_str(), Method == method::lu ? "ILU" : "IC", static_cast<long long>(rows),
+      static_cast<long long>(entries), static_cast<long long>(of.levels), ours.factor, by_level.factor,
+      without.factor, common::cell(over_levels, "%.1f").c_str(), common::cell(over_none, "%.1f").c_str(),
+      common::cell(ours.analysis, "%.2f").c_str(), common::cell(by_level.analysis, "%.2f").c_str(),
+      common::cell(without.analysis, "%.2f").c_str(), common::cell(over_analysis, "%.1f").c_str(),
+      static_cast<double>(ours.bytes) * 1e-6, static_cast<double>(without.bytes) * 1e-6, ours.error,
+      by_level.error);
   std::fflush(stdout);
-  return ours.error < 1e-12;
+  return {name, Method == method::lu ? "ilu0" : "ic0", rows, entries, of.levels, ours, by_level, without};
 }
 
 /// The milliseconds that dataflow's analyses of the factors of a matrix take.
@@ -273,32 +370,35 @@ struct analyses {
   }
 };
 
-/// Returns the median milliseconds of 9 calls of `analyze`; the first calls load kernels and are not timed.
+/// Returns the median milliseconds of several calls of `analyze`; the first call loads kernels and is not
+/// timed.
 template <class Analyze>
-double time_of_analysis(const Analyze& analyze) {
+double time_of_analysis(const repetitions& count, const Analyze& analyze) {
+  analyze();
   std::vector<double> samples;
-  for (int k = 0; k < 12; ++k) {
+  double total = 0;
+  while (count.goes_on(samples.size(), total)) {
     SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
     const auto start = clock::now();
     const auto made = analyze();
     SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
-    if (k >= 3) {
-      samples.push_back(milliseconds_since(start));
-    }
+    samples.push_back(milliseconds_since(start));
+    total += samples.back();
   }
   return common::median(samples);
 }
 
-analyses measure_analyses(const std::string& name, const sptrsv::device_csr_matrix<double>& a) {
+analyses measure_analyses(const std::string& name, const sptrsv::device_csr_matrix<double>& a,
+                          const repetitions& count) {
   const sptrsv::policy::dataflow policy;
   analyses made;
   made.name = name;
-  made.lower = time_of_analysis([&] {
+  made.lower = time_of_analysis(count, [&] {
     return sptrsv::analyze(policy, a, {sptrsv::uplo::lower, sptrsv::diag::unit});
   });
-  made.upper = time_of_analysis([&] { return sptrsv::analyze(policy, a, {sptrsv::uplo::upper}); });
-  made.in_turn = time_of_analysis([&] { return sptrsv::analyze_factors(policy, a, a); });
-  made.together = time_of_analysis([&] { return sptrsv::analyze_factors(policy, a); });
+  made.upper = time_of_analysis(count, [&] { return sptrsv::analyze(policy, a, {sptrsv::uplo::upper}); });
+  made.in_turn = time_of_analysis(count, [&] { return sptrsv::analyze_factors(policy, a, a); });
+  made.together = time_of_analysis(count, [&] { return sptrsv::analyze_factors(policy, a); });
   const auto both = sptrsv::analyze_factors(policy, a).info();
   const sptrsv::solver_info& lower = both.solvers[0];
   const auto bytes_per_entry = [](std::size_t bytes, std::int64_t entries) {
@@ -337,21 +437,59 @@ void print(const std::string& what, const summary& of) {
   print(what + ", analysis, than by level", of.analysis);
 }
 
-int run(const common::matrix_selection& selection) {
+/// Measures a small matrix by all, so that no later measurement loads kernels.
+void load_kernels(cusparseHandle_t handle) {
+  const common::generator tiny{"tiny", "", "", [] { return common::dense_band(256, 3); }, {}};
+  const factored made = make_factored({tiny.name, "", &tiny});
+  const auto there = sptrsv::to_device(made.a.view());
+  const auto all = [&](auto of, const std::vector<double>& expected) {
+    constexpr method which = decltype(of)::value;
+    measure_ours<which>(there, expected, {});
+    for (const auto policy : {CUSPARSE_SOLVE_POLICY_USE_LEVEL, CUSPARSE_SOLVE_POLICY_NO_LEVEL}) {
+      measure_cusparse<which>(handle, policy, there, expected, {});
+    }
+  };
+  all(std::integral_constant<method, method::lu>{}, made.lu);
+  all(std::integral_constant<method, method::cholesky>{}, made.cholesky);
+}
+
+/// Writes the file of results. Throws sptrsv::error if that fails.
+void write(const std::string& path, const environment& where, const std::vector<factorisation>& all) {
+  std::vector<json_text> texts;
+  texts.reserve(all.size());
+  for (const factorisation& one : all) {
+    texts.push_back(one.json());
+  }
+  std::ofstream out(path);
+  out << "{\"context\": " << to_json(where.json()) << ",\n\"factorisations\": " << to_json(texts, ",\n")
+      << "}\n";
+  out.close();
+  SPTRSV_EXPECTS(out.good(), sptrsv::errc::io_error, "cannot write '" + path + "'");
+}
+
+environment describe(const options& chosen) {
+  environment made;
+  made.program = "sptrsv_incomplete_factors";
+  made.command = chosen.command;
+  made.host = host_description();
+  made.cusparse = common::cusparse::version();
+  device_machine().describe(made);
+  return made;
+}
+
+int run(const options& chosen) {
   if (!common::has_gpu()) {
     std::fprintf(stderr, "sptrsv_incomplete_factors: this machine has no GPU\n");
     return common::exit_no_gpu;
   }
   const common::generator_registry registry;
-  const auto sources = common::choose_sources(selection, registry);
+  const auto sources = common::choose_sources(chosen.matrices, registry);
   common::keep_pool_memory();
   cusparseHandle_t handle = nullptr;
-  int version = 0;
   check(cusparseCreate(&handle));
-  check(cusparseGetVersion(handle, &version));
-  std::printf("%s; driver: CUDA %s; runtime: CUDA %s; cuSPARSE %d\n",
-              sptrsv::detail::cuda_executor().device_name().c_str(), driver_version().c_str(),
-              runtime_version().c_str(), version);
+  const environment where = describe(chosen);
+  std::printf("%s; driver: CUDA %s; runtime: CUDA %s; cuSPARSE %s\n", where.device->c_str(),
+              where.driver->c_str(), where.cuda_runtime->c_str(), where.cusparse->c_str());
   std::printf(
       "%-24s %-3s %8s %9s %6s | %-38s | %-29s | %-15s | %s\n%-54s | %8s %8s %8s %11s | %7s %7s %7s %5s | %7s "
       "%7s |\n",
@@ -361,24 +499,33 @@ int run(const common::matrix_selection& selection) {
   summary cholesky;
   std::vector<analyses> of_solves;
   bool right = true;
-  std::vector<std::future<matrix>> matrices;  // made by all cores, which are idle before the measurements
+  // Made by all cores, which are idle before the measurements.
+  std::vector<std::future<factored>> matrices;
   for (const common::matrix_source& source : sources) {
-    matrices.push_back(std::async(std::launch::async, make_matrix, std::cref(source)));
+    matrices.push_back(std::async(std::launch::async, make_factored, std::cref(source)));
   }
   for (const auto& made : matrices) {
     made.wait();
   }
+  load_kernels(handle);
+  const repetitions count{9, chosen.system_limit};
+  std::vector<factorisation> all;
   for (std::size_t k = 0; k < sources.size(); ++k) {
     const common::matrix_source& source = sources[k];
     try {
-      const matrix a = matrices[k].get();
-      right = measure<method::lu>(handle, source.name, a, lu) && right;
-      right = measure<method::cholesky>(handle, source.name, a, cholesky) && right;
-      of_solves.push_back(measure_analyses(source.name, sptrsv::to_device(a.view())));
+      const factored made = matrices[k].get();
+      all.push_back(measure<method::lu>(handle, source.name, made, count, lu));
+      right = all.back().ours.error < 1e-12 && right;
+      all.push_back(measure<method::cholesky>(handle, source.name, made, count, cholesky));
+      right = all.back().ours.error < 1e-12 && right;
+      of_solves.push_back(measure_analyses(source.name, sptrsv::to_device(made.a.view()), count));
     } catch (const std::exception& e) {
       std::printf("%-24s FAILED: %s\n", source.name.c_str(), e.what());
       right = false;
     }
+  }
+  if (!chosen.json.empty()) {
+    write(chosen.json, where, all);
   }
   print("ILU(0)", lu);
   print("IC(0)", cholesky);
@@ -394,10 +541,18 @@ int main(int argc, char** argv) {
   sptrsv_common::command_line arguments(
       "sptrsv_incomplete_factors",
       "Measures incomplete LU and Cholesky factorisations by this library and by cuSPARSE.");
-  sptrsv_common::matrix_selection selection{"", "grids"};
-  add_matrix_options(arguments, selection, "all", "grids");
+  sptrsv_benchmarks::incomplete_factors::options options;
+  for (int k = 0; k < argc; ++k) {
+    options.command += (k > 0 ? " " : "") + std::string(argv[k]);
+  }
+  add_matrix_options(arguments, options.matrices, "all", "grids");
+  arguments.begin_group("Measurement");
+  arguments.add_integer("--system-limit", options.system_limit, 1, 1000000, "MS",
+                        "Milliseconds for a matrix, about. What takes a fortieth of it is not repeated.");
+  arguments.begin_group("Output");
+  arguments.add_text("-o,--json", options.json, "FILE", "Write the factorisations to this file.");
   arguments.add_footer(
       "Exit status: 0 for success, 1 if factors are wrong or an error occurs, 2 for an error in the command "
       "line, 77 without a GPU.");
-  return arguments.run(argc, argv, [&] { return sptrsv_benchmarks::incomplete_factors::run(selection); });
+  return arguments.run(argc, argv, [&] { return sptrsv_benchmarks::incomplete_factors::run(options); });
 }
