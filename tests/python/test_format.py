@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import unittest
 from typing import Any
 
 import support
 import synthetic
 from sptrsv_results import format as results_format
-from sptrsv_results.format import FormatError, geometric_mean, parse_results, quantile
+from sptrsv_results.format import FormatError, geometric_mean, load_results, parse_results, quantile
 
 
 class GoodResults(support.CommandTest):
@@ -30,6 +31,19 @@ class GoodResults(support.CommandTest):
         for row in made["rows"]:
             row["cold"] = row["speedup_cold"] = row["hop_floor_ms"] = row["warm"]["graph_ms"] = None
         self.assertEqual(len(parse_results(made).rows), 6)
+
+    def test_a_file_that_the_program_wrote(self) -> None:
+        """`host.json` is by sptrsv_bench on a machine without a GPU."""
+        path = pathlib.Path(__file__).parent / "files" / "host.json"
+        results = load_results(path)
+        row = next(row for row in results.rows if (row.matrix, row.policy) == ("chain_1000", "host_parallel"))
+        self.assertEqual((row.path, row.levels), ("natural", 1000))
+        self.assertEqual(row.row_lengths, results_format.Distribution(0, 1, 1, 1))
+        self.assertEqual(row.level_rows, results_format.Distribution(1, 1, 1, 1))
+        self.assertEqual(row.predicted_ms, {one.path: one.ms for one in row.predictions}["natural"])
+        self.assertGreater(row.first_analysis_ms, 0)
+        serial = next(row for row in results.rows if row.policy == "host_serial")
+        self.assertEqual((serial.path, serial.predictions, serial.predicted_ms), ("", [], None))
 
     def test_rows_that_were_not_solved_hold_no_measurements(self) -> None:
         made = synthetic.results(count=2)

@@ -16,7 +16,7 @@ import pathlib
 import sys
 import types
 import typing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -65,6 +65,24 @@ class Times:
 
 
 @dataclass(frozen=True)
+class Distribution:
+    """Order statistics of counts."""
+
+    min: int
+    median: int
+    p90: int
+    max: int
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The time that a cost model predicts for a path, in milliseconds."""
+
+    path: str
+    ms: float
+
+
+@dataclass(frozen=True)
 class Row:
     """One policy on one problem. Measurements may be None unless the status is ok."""
 
@@ -109,6 +127,11 @@ class Row:
     kernel_levels: list[int] | None = None  # levels in whose order each kernel solves; 0: the order of substitution
     plan: str | None = None  # the choice of the analysis, with its predictions
     kernel_partitions: list[int] | None = None  # of each kernel: partitions of the rows, or supernodes
+    first_analysis_ms: float | None = None  # with empty pools of memory; analysis_ms is that of a repeated one
+    path: str | None = None  # the path that was chosen; empty for policies without paths
+    predictions: list[Prediction] | None = None  # of the paths among which the policy chose
+    row_lengths: Distribution | None = None  # entries of a row, without the diagonal
+    level_rows: Distribution | None = None  # rows of a level
 
     @property
     def problem(self) -> tuple[Any, ...]:
@@ -128,6 +151,16 @@ class Row:
     def alone_ms(self) -> float | None:
         """The time of one call of a correct solve on an idle machine, if that was measured."""
         return self.warm.alone_ms if self.status == "ok" and self.warm else None
+
+    @property
+    def single_ms(self) -> float | None:
+        """The time of one call on an idle machine, or, of a long solve, in a queue of calls."""
+        return (self.warm.alone_ms or self.warm.median_ms) if self.status == "ok" and self.warm else None
+
+    @property
+    def predicted_ms(self) -> float | None:
+        """The time that was predicted for the chosen path."""
+        return next((one.ms for one in self.predictions or () if one.path == self.path), None)
 
 
 @dataclass(frozen=True)
@@ -157,6 +190,40 @@ class Results:
         return self.by_problem[row.problem].get(row.baseline)
 
 
+@dataclass(frozen=True)
+class FactorTimes:
+    """Milliseconds of an incomplete factorisation and of its analysis. An analysis is None if it cannot be told from
+    the factorisation; the first one finds empty pools of memory."""
+
+    factor_ms: float
+    analysis_ms: float | None
+    first_analysis_ms: float | None
+
+
+@dataclass(frozen=True)
+class Factorisation:
+    """One incomplete factorisation of one matrix, by this library and by both forms of cuSPARSE."""
+
+    matrix: str
+    factors: Literal["ilu0", "ic0"]
+    n: int
+    nnz: int
+    levels: int
+    ours: FactorTimes
+    by_level: FactorTimes
+    without_levels: FactorTimes
+
+    @property
+    def rows_per_level(self) -> float:
+        return self.n / max(self.levels, 1)
+
+
+@dataclass(frozen=True)
+class Factorisations:
+    context: Context
+    factorisations: list[Factorisation]
+
+
 # The fields that are not None in any row with a correct solution.
 SOLVED = ("kernels", "analysis_ms", "warm", "solver_bytes", "matrix_bytes", "backward_error", "error_bound")
 MAY_BE_ZERO = {
@@ -177,7 +244,13 @@ MAY_BE_ZERO = {
     "hop_floor_ms",
     "ratio_to_floor",
     "analysis_ms",
+    "first_analysis_ms",
     "update_ms",
+    "ms",
+    "min",
+    "median",
+    "p90",
+    "max",
     "break_even_solves",
     "solver_bytes",
     "workspace_bytes",
@@ -185,15 +258,23 @@ MAY_BE_ZERO = {
     "sm_count",
     "l2_bytes",
 }
-MAY_BE_EMPTY = {"message", "kind", "plan"}
+MAY_BE_EMPTY = {"message", "kind", "path", "plan"}
 
 
 def parse_results(data: object) -> Results:
     """Returns the results in parsed JSON; raises a FormatError that lists the faults."""
+    return _parse(data, Results, _check_rows)
+
+
+def parse_factorisations(data: object) -> Factorisations:
+    return _parse(data, Factorisations, _check_factorisations)
+
+
+def _parse(data: object, expected: Any, check: Callable[[Any, list[str]], None]) -> Any:
     faults: list[str] = []
-    results = _convert(data, Results, "results", "", faults)
+    results = _convert(data, expected, "results", "", faults)
     if not faults:
-        _check_rows(results, faults)
+        check(results, faults)
     if faults:
         shown = faults[:20] + ([f"... and {len(faults) - 20} more"] if len(faults) > 20 else [])
         raise FormatError("\n".join(shown))
@@ -201,6 +282,14 @@ def parse_results(data: object) -> Results:
 
 
 def load_results(path: pathlib.Path) -> Results:
+    return _load(path, parse_results)
+
+
+def load_factorisations(path: pathlib.Path) -> Factorisations:
+    return _load(path, parse_factorisations)
+
+
+def _load(path: pathlib.Path, parse: Callable[[object], Any]) -> Any:
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is not a number of JSON")
 
@@ -211,7 +300,7 @@ def load_results(path: pathlib.Path) -> Results:
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: not JSON: {error}") from error
     try:
-        return parse_results(data)
+        return parse(data)
     except FormatError as error:
         raise FormatError("\n".join(f"{path}: {fault}" for fault in str(error).split("\n"))) from None
 
@@ -263,7 +352,7 @@ def _convert_object(value: dict[str, Any], expected: Any, where: str, faults: li
             if name not in _optional_fields(expected):
                 faults.append(f'{where}{label} has no "{name}"')
         else:
-            path = name if expected is Results else f"{where}.{name}"
+            path = name if expected in (Results, Factorisations) else f"{where}.{name}"
             fields[name] = _convert(value[name], kind, path, name, faults)
     return expected(**fields) if len(faults) == before else None
 
@@ -313,6 +402,16 @@ def _check_rows(results: Results, faults: list[str]) -> None:
             found.append(f"is ok with an error of {row.backward_error} over the bound of {row.error_bound}")
         found += _speedup_faults(results, row)
         faults += [f"rows[{i}] ({describe(row)}, {row.policy}) {fault}" for fault in found]
+
+
+def _check_factorisations(results: Factorisations, faults: list[str]) -> None:
+    if not results.factorisations:
+        faults.append("factorisations is empty")
+    seen: set[tuple[str, str]] = set()
+    for i, one in enumerate(results.factorisations):
+        if (one.matrix, one.factors) in seen:
+            faults.append(f"factorisations[{i}] ({one.matrix}, {one.factors}) was measured twice")
+        seen.add((one.matrix, one.factors))
 
 
 def _speedup_faults(results: Results, row: Row) -> list[str]:
