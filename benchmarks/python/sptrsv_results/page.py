@@ -42,8 +42,7 @@ class Page:
     title: str
     text: str
     facts: Table
-    pictures: Sequence[Picture]
-    sections: Sequence[Section]
+    parts: Sequence[Section | Picture]  # in their order
 
 
 def public_command(context: Context) -> str:
@@ -97,10 +96,11 @@ def facts(context: Context) -> Table:
 
 def markdown(page: Page) -> str:
     blocks = [f"# {page.title}", page.text, markdown_table(page.facts)]
-    for picture in page.pictures:
-        blocks += [f"## {picture.title}", f"![{picture.title}]({picture.file})", picture.text]
-    for section in page.sections:
-        blocks += [f"## {section.title}", *([section.text] if section.text else []), markdown_table(section.table)]
+    for part in page.parts:
+        if isinstance(part, Picture):
+            blocks += [f"## {part.title}", f"![{part.title}]({part.file})", part.text]
+        else:
+            blocks += [f"## {part.title}", *([part.text] if part.text else []), markdown_table(part.table)]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -132,16 +132,17 @@ th { border-bottom: 2px solid #888; } .name { text-align: left; white-space: nor
 def web_page(page: Page, folder: pathlib.Path) -> str:
     """Returns the page with its pictures, which are in `folder`, inside it."""
     blocks = [f"<h1>{html.escape(page.title)}</h1>", paragraph(page.text), html_table(page.facts)]
-    for picture in page.pictures:
-        data = base64.b64encode((folder / picture.file).read_bytes()).decode()
-        title = html.escape(picture.title)
-        blocks += [
-            f"<h2>{title}</h2>",
-            f'<figure><img alt="{title}" src="data:image/svg+xml;base64,{data}">',
-            f"<figcaption>{with_code(picture.text)}</figcaption></figure>",
-        ]
-    for section in page.sections:
-        blocks += [f"<h2>{html.escape(section.title)}</h2>", paragraph(section.text), html_table(section.table)]
+    for part in page.parts:
+        title = html.escape(part.title)
+        blocks.append(f"<h2>{title}</h2>")
+        if isinstance(part, Picture):
+            data = base64.b64encode((folder / part.file).read_bytes()).decode()
+            blocks += [
+                f'<figure><img alt="{title}" src="data:image/svg+xml;base64,{data}">',
+                f"<figcaption>{with_code(part.text)}</figcaption></figure>",
+            ]
+        else:
+            blocks += [paragraph(part.text), html_table(part.table)]
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(page.title)}</title>\n'
         f"<style>{STYLE}</style></head><body>\n" + "\n".join(filter(None, blocks)) + "\n</body></html>\n"

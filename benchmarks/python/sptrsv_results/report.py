@@ -1,7 +1,8 @@
 """Writes a report of the results of sptrsv_bench: tables and SVG figures, as Markdown and as report.html.
 
-report.md has the summaries and shows the SVG files of its folder, systems.md has the tables by system; report.html
-holds all of it, figures too. The figures compare `dataflow`, the default
+report.md begins with all that is slower than the peer, has the summaries and shows the SVG files of its folder;
+systems.md has the tables by system; report.html holds all of it, figures too. With --factors the report compares
+incomplete factorisations, too. The figures compare `dataflow`, the default
 policy, with the best of the other policies and with the baseline; the tables have every policy.
 """
 
@@ -12,9 +13,9 @@ import sys
 from collections.abc import Sequence
 
 from sptrsv_results.cli import add_output_folder, add_tables_only, new_parser
-from sptrsv_results.format import FormatError, Results, load_results
+from sptrsv_results.format import Factorisation, FormatError, Results, load_factorisations, load_results
 from sptrsv_results.page import Page, caption, facts, markdown, web_page
-from sptrsv_results.tables import sections, system_sections, vendor
+from sptrsv_results.tables import sections, slower_section, system_sections, vendor
 
 SELECTABLE = ("matrix", "source", "kind", "value", "index", "part", "operation", "rhs")
 
@@ -55,7 +56,11 @@ def overview(results: Results) -> str:
 
 
 def make_report(
-    results: Results, policies: Sequence[str], folder: pathlib.Path, with_figures: bool
+    results: Results,
+    policies: Sequence[str],
+    folder: pathlib.Path,
+    with_figures: bool,
+    factorisations: Sequence[Factorisation] = (),
 ) -> list[pathlib.Path]:
     """Writes the report into a folder; returns the files."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -65,15 +70,14 @@ def make_report(
 
         pictures = draw_all(results, policies, caption(results.context), folder)
     facts_of_run = facts(results.context)
-    summaries = sections(results, policies)
+    summaries = [slower_section(results, policies, factorisations), *pictures]
+    summaries += sections(results, policies, factorisations)
     by_system = system_sections(results, policies)
     text = overview(results)
     made = {
-        "report.md": markdown(Page("Benchmark report", text, facts_of_run, pictures, summaries)),
-        "systems.md": markdown(Page("Benchmark by system", text, facts_of_run, [], by_system)),
-        "report.html": web_page(
-            Page("Benchmark report", text, facts_of_run, pictures, [*summaries, *by_system]), folder
-        ),
+        "report.md": markdown(Page("Benchmark report", text, facts_of_run, summaries)),
+        "systems.md": markdown(Page("Benchmark by system", text, facts_of_run, by_system)),
+        "report.html": web_page(Page("Benchmark report", text, facts_of_run, [*summaries, *by_system]), folder),
     }
     for name, content in made.items():
         (folder / name).write_text(content, encoding="utf-8")
@@ -92,12 +96,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="KEY=VALUE",
         help=f"use the rows with this value only; KEY is one of {', '.join(SELECTABLE)}; may be repeated",
     )
+    parser.add_argument(
+        "--factors",
+        type=pathlib.Path,
+        metavar="FACTORS.json",
+        help="compare these factorisations, too; written by sptrsv_incomplete_factors --json",
+    )
     add_tables_only(parser)
     options = parser.parse_args(arguments)
     try:
         results = select(load_results(options.results), options.where)
         policies = choose_policies(results, options.policies)
-        made = make_report(results, policies, options.output, not options.tables_only)
+        factorisations = load_factorisations(options.factors).factorisations if options.factors else ()
+        made = make_report(results, policies, options.output, not options.tables_only, factorisations)
     except (FormatError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

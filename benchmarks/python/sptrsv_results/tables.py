@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from sptrsv_results.format import Results, Row, describe, geometric_mean, measured, quantile
+from sptrsv_results.format import (
+    Distribution,
+    Factorisation,
+    Results,
+    Row,
+    describe,
+    geometric_mean,
+    measured,
+    quantile,
+)
 from sptrsv_results.page import Section, Table
 
 NONE = "-"
-MAIN_POLICY = "dataflow"  # the default of the library: its worst cases are in the report itself
+MAIN_POLICY = "dataflow"  # the default of the library
 WARM = (
     "Warm: only solves of one policy run, and the first ones are not timed; on a GPU the L2 cache is emptied before "
     "those."
@@ -25,7 +35,16 @@ ROWS_PER_LEVEL = [
     ("10,000 or more", 10_000, float("inf")),
 ]
 FORMS = (MAIN_POLICY, "dataflow_inverses")  # of the default: in exact order, and not
-CLEARLY = 1.05  # how much faster another policy must be to be listed
+BATCH = "solves back to back"
+# What is compared with the baseline: a name, and the milliseconds of a correct row.
+MEASURES: tuple[tuple[str, Callable[[Row], float | None]], ...] = (
+    (BATCH, lambda row: row.ms),
+    ("single calls", lambda row: row.single_ms),
+    ("first analysis", lambda row: row.first_analysis_ms),
+    ("repeated analysis", lambda row: row.analysis_ms),
+)
+FACTORS = {"ilu0": "ILU(0)", "ic0": "IC(0)"}
+CLEARLY = 1.05  # how much faster a peer must be to be listed
 CLEARLY_OVER_EXACT = 1.03  # the same for exact order over what gives it up
 STATUS = {"wrong": "wrong solution", "unsupported": "refused", "failed": "failed"}
 
@@ -75,20 +94,138 @@ def count_fastest(results: Results, policies: Sequence[str]) -> dict[str, int]:
     return count
 
 
-def sections(results: Results, policies: Sequence[str]) -> list[Section]:
-    name = vendor(results)
+@dataclass(frozen=True)
+class Comparison:
+    """A time of this library and that of a peer in the same run, for one system."""
+
+    system: str
+    rows_per_level: float
+    source: str
+    configuration: str
+    policy: str
+    what: str
+    than: str
+    own_ms: float
+    other_ms: float
+    path: str = NONE
+    predicted_ms: float | None = None
+
+    @property
+    def speedup(self) -> float:
+        return self.other_ms / self.own_ms
+
+
+def compared(row: Row, what: str, than: str, own_ms: float | None, other_ms: float | None) -> Iterator[Comparison]:
+    """Returns the comparison, or none if a time is missing."""
+    if row.status == "ok" and own_ms and other_ms:
+        place = (describe(row), row.rows_per_level, row.source, configuration(row))
+        predicted = row.predicted_ms if "analysis" not in what else None
+        yield Comparison(*place, row.policy, what, than, own_ms, other_ms, row.path or NONE, predicted)
+
+
+def against_baseline(results: Results, policies: Iterable[str]) -> list[Comparison]:
+    """Returns all measures of these policies, each against the baseline."""
+    made: list[Comparison] = []
+    for policy in policies:
+        for row in of_policy(results, policy):
+            baseline = results.baseline_row(row)
+            if baseline and baseline.status == "ok":
+                for what, ms in MEASURES:
+                    made += compared(row, what, display_name(row.baseline), ms(row), ms(baseline))
+    return made
+
+
+def against_own(results: Results, policies: Sequence[str]) -> list[Comparison]:
+    """Returns the default against the fastest other policy of the library, and against exact order if it gives it up.
+
+    Returns those only in which the other one is clearly faster.
+    """
+    made: list[Comparison] = []
+    for known in results.by_problem.values():
+        rows = {policy: row for policy, row in known.items() if policy in policies and row.ms}
+        if exact := rows.get(MAIN_POLICY):
+            others = [row for policy, row in rows.items() if policy not in (*FORMS, row.baseline)]
+            if fastest := min(others, key=lambda row: row.ms or 0, default=None):
+                made += compared(exact, BATCH, fastest.policy, exact.ms, fastest.ms)
+            for row in (rows[policy] for policy in FORMS[1:] if policy in rows):
+                made += compared(row, BATCH, exact.policy, row.ms, exact.ms)
+    limits = {MAIN_POLICY: CLEARLY_OVER_EXACT}
+    return [one for one in made if one.speedup * limits.get(one.than, CLEARLY) <= 1]
+
+
+def of_factorisations(factorisations: Iterable[Factorisation]) -> list[Comparison]:
+    """Returns the factorisations and their analyses, against the form of cuSPARSE that factorises faster."""
     made = []
-    if MAIN_POLICY in contenders(results, policies):
-        made.append(
-            Section(
-                "What is slower",
-                f"Everything in which {' and '.join(p for p in FORMS if p in policies)} take longer than {name}, than "
-                f"another policy ({100 * (CLEARLY - 1):.0f} % or more) or, out of order, than in exact order "
-                f"({100 * (CLEARLY_OVER_EXACT - 1):.0f} % or more), on the same problem; the worst first.",
-                slower_cases(results, policies),
-            )
-        )
-    made += [
+    for one in factorisations:
+        forms = {"cuSPARSE by level": one.by_level, "cuSPARSE without levels": one.without_levels}
+        than, peer = min(forms.items(), key=lambda form: form[1].factor_ms)
+        for what, own_ms, other_ms in (
+            ("factorisation", one.ours.factor_ms, peer.factor_ms),
+            ("first analysis", one.ours.first_analysis_ms, peer.first_analysis_ms),
+            ("repeated analysis", one.ours.analysis_ms, peer.analysis_ms),
+        ):
+            if own_ms and other_ms:
+                place = (one.matrix, one.rows_per_level, "", "")
+                made.append(Comparison(*place, FACTORS[one.factors], what, than, own_ms, other_ms))
+    return made
+
+
+def chosen_forms(results: Results, policies: Sequence[str]) -> list[str]:
+    """Returns the forms of the default that were measured; without them, all policies with a speed-up."""
+    return [policy for policy in FORMS if policy in policies] or contenders(results, policies)
+
+
+def slower_section(results: Results, policies: Sequence[str], factorisations: Sequence[Factorisation] = ()) -> Section:
+    """Returns every comparison that the library loses, the worst first."""
+    forms = chosen_forms(results, policies)
+    peers = [*against_baseline(results, forms), *of_factorisations(factorisations)]
+    lost = [one for one in peers if one.speedup * CLEARLY <= 1]
+    inside = against_own(results, policies)
+    rows = [
+        [
+            one.system,
+            rows_per_level_class(one),
+            one.policy,
+            one.path,
+            one.what,
+            one.than,
+            times(1 / one.speedup),
+            significant(one.own_ms),
+            significant(one.other_ms),
+            significant(one.predicted_ms),
+        ]
+        for one in sorted([*lost, *inside], key=lambda one: one.speedup)
+    ]
+    return Section(
+        "Slower than the peer",
+        f"Everything in which {' and '.join(forms)} or a factorisation take longer than {vendor(results)}, or longer "
+        f"than another policy of the library, by {100 * (CLEARLY - 1):.0f} % or more, or longer out of order than in "
+        f"exact order by {100 * (CLEARLY_OVER_EXACT - 1):.0f} % or more; the worst first: {len(lost)} of "
+        f"{len(peers)} comparisons with {vendor(results)}, {len(inside)} inside the library. `path`: the chosen one; "
+        "`predicted`: the time of a solve by that path according to the library's model. A factorisation is compared "
+        "with the form of cuSPARSE that factorises faster.",
+        Table(
+            [
+                "system",
+                "rows per level",
+                "policy",
+                "path",
+                "what",
+                "than",
+                "ratio",
+                "ms",
+                "ms of the other",
+                "predicted ms",
+            ],
+            rows,
+            names=6,
+        ),
+    )
+
+
+def sections(results: Results, policies: Sequence[str], factorisations: Sequence[Factorisation] = ()) -> list[Section]:
+    name = vendor(results)
+    made = [
         Section(
             "Summary",
             f"Speed-ups are over {name} in the same run, with a warm L2 cache; means are geometric. `fastest on`: "
@@ -97,17 +234,22 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
             summary(results, policies),
         ),
     ]
-    groupings: dict[str, Callable[[Row], str]] = {
-        "rows per level": rows_per_level_class,
-        "source": lambda row: row.source,
-    }
-    if len({configuration(row) for row in results.rows}) > 1:
-        groupings["configuration"] = configuration
-    for title, group_of in groupings.items():
-        made += [
-            Section(f"Mean speed-up by {title}", "", by_group(results, policies, title, group_of)),
-            Section(f"Worst speed-up by {title}", "", by_group(results, policies, title, group_of, least)),
-        ]
+    forms = chosen_forms(results, policies)
+    of_forms = against_baseline(results, forms)
+    with_factors = [*of_forms, *of_factorisations(factorisations)]
+    others = [policy for policy in contenders(results, policies) if policy not in forms]
+    of_others = [one for one in against_baseline(results, others) if one.what == BATCH]
+    groupings: list[tuple[str, list[Comparison], Callable[[Comparison], str]]] = [
+        ("Speed-up by rows per level", with_factors, rows_per_level_class),
+        ("Speed-up of the other policies by rows per level", of_others, rows_per_level_class),
+        ("Speed-up by source", of_forms, lambda one: one.source),
+    ]
+    if len({one.configuration for one in of_forms}) > 1:
+        groupings.append(("Speed-up by configuration", of_forms, lambda one: one.configuration))
+    for title, compared_ones, group_of in groupings:
+        if compared_ones:
+            table = by_group(compared_ones, title.partition(" by ")[2], group_of)
+            made.append(Section(title, "", table))
     made += [
         Section(
             "Analysis",
@@ -117,10 +259,10 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
             analysis(results, policies),
         ),
         Section(
-            "Solves until an analysis has paid, by rows per level",
-            f"The number of solves from which on analysis and solves together take less time than {name}'s: the median "
-            "and the most of a class, and how often there is no such number.",
-            break_even_by_class(results, [policy for policy in FORMS if policy in policies]),
+            "Break-even by rows per level",
+            f"The number of solves from which on the first analysis and the solves together take less time than "
+            f"{name}'s; 0: at once. `never`: systems on which they never do.",
+            break_even_by_class(results, forms),
         ),
         Section(
             "Warm, cold and as a graph",
@@ -135,8 +277,6 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
             memory(results, policies),
         ),
     ]
-    if MAIN_POLICY in contenders(results, policies):
-        made.append(worst_section(results, MAIN_POLICY))
     if any(row.status != "ok" for row in results.rows if row.policy in policies):
         made.append(
             Section(
@@ -150,16 +290,17 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
 
 def system_sections(results: Results, policies: Sequence[str]) -> list[Section]:
     """Returns the sections with a line for each system; those of the report itself summarise them."""
-    others = [policy for policy in contenders(results, policies) if policy != MAIN_POLICY]
-    text = "Milliseconds of one solve, with a warm L2 cache, in a batch of solves."
+    text = (
+        "Milliseconds of one solve, with a warm L2 cache, in a batch of solves. Of the lengths of rows, without the "
+        "diagonal, and of the rows of levels: the least, the median, the 90th percentile and the most."
+    )
     return [
-        *(worst_section(results, policy) for policy in others),
+        *(
+            Section(f"Ten worst cases of {policy}", "", worst(results, policy))
+            for policy in contenders(results, policies)
+        ),
         Section("All times", text, everything(results, policies)),
     ]
-
-
-def worst_section(results: Results, policy: str) -> Section:
-    return Section(f"Ten worst cases of {policy}", "", worst(results, policy))
 
 
 def summary(results: Results, policies: Sequence[str]) -> Table:
@@ -207,39 +348,33 @@ def slower(speedup: Sequence[float]) -> str:
     return f"{sum(value < 1 for value in speedup)} of {len(speedup)}" if speedup else NONE
 
 
-def rows_per_level_class(row: Row) -> str:
-    return next(name for name, low, high in ROWS_PER_LEVEL if low <= row.rows_per_level < high)
+def rows_per_level_class(of: Row | Comparison) -> str:
+    return next(name for name, low, high in ROWS_PER_LEVEL if low <= of.rows_per_level < high)
 
 
 def configuration(row: Row) -> str:
     return f"{row.value}, {row.index}, {row.part}, {row.operation}, {row.rhs} rhs"
 
 
-def by_group(
-    results: Results,
-    policies: Sequence[str],
-    title: str,
-    group_of: Callable[[Row], str],
-    statistic: Callable[[list[float]], float | None] = geometric_mean,
-) -> Table:
-    """Returns a statistic of the speed-ups, the mean by default: a line for each group, a column for each policy."""
+def by_group(comparisons: Sequence[Comparison], title: str, group_of: Callable[[Comparison], str]) -> Table:
+    """Returns the mean of the speed-ups beside the worst: a line for each group, policy and measure."""
     order = [name for name, *_ in ROWS_PER_LEVEL]
     groups = sorted(
-        {group_of(row) for row in results.rows},
+        {group_of(one) for one in comparisons},
         key=lambda group: (order.index(group) if group in order else 0, group),
     )
-    names = contenders(results, policies)
     rows = []
     for group in groups:
-        problems = sum(any(group_of(row) == group for row in of.values()) for of in results.by_problem.values())
-        of_group = [[row for row in of_policy(results, policy) if group_of(row) == group] for policy in names]
-        speedups = (times(statistic(list(measured(rows_of, "speedup")))) for rows_of in of_group)
-        rows.append([group, str(problems), *speedups])
-    return Table([title, "problems", *names], rows)
-
-
-def least(values: list[float]) -> float | None:
-    return min(values, default=None)
+        lines: dict[tuple[str, str], list[Comparison]] = {}
+        for one in comparisons:
+            if group_of(one) == group:
+                lines.setdefault((one.policy, one.what), []).append(one)
+        for (policy, what), of_line in lines.items():
+            worst_one = min(of_line, key=lambda one: one.speedup)
+            mean = geometric_mean(one.speedup for one in of_line)
+            cells = [str(len(of_line)), times(mean), times(worst_one.speedup), worst_one.system]
+            rows.append([group, policy, what, *cells])
+    return Table([title, "policy", "what", "systems", "mean", "worst", "worst system"], rows, names=3)
 
 
 def break_evens(rows: Iterable[Row]) -> list[float]:
@@ -252,61 +387,23 @@ def break_evens(rows: Iterable[Row]) -> list[float]:
 
 
 def break_even_by_class(results: Results, policies: Sequence[str]) -> Table:
-    """Returns a line for each class of rows per level; three columns for each policy."""
+    """Returns a line for each class of rows per level and policy, and for all classes together."""
     rows = []
-    for name, *_ in ROWS_PER_LEVEL:
-        cells = []
+    for name, low, high in [*ROWS_PER_LEVEL, ("all", 0, float("inf"))]:
         for policy in policies:
-            even = break_evens(row for row in of_policy(results, policy) if rows_per_level_class(row) == name)
-            middle = quantile(even, 0.5)
-            most = max((value for value in even if value != float("inf")), default=None)
-            never = sum(value == float("inf") for value in even)
-            cells += [
-                "never" if middle == float("inf") else significant(middle),
-                significant(most),
-                f"{never} of {len(even)}" if even else NONE,
-            ]
-        rows.append([name, *cells])
-    columns = (f"{policy}: {what}" for policy in policies for what in ("median", "most", "never"))
-    return Table(["rows per level", *columns], rows)
+            own = [row for row in of_policy(results, policy) if low <= row.rows_per_level < high]
+            even = {describe(row): value for row in own for value in break_evens([row])}
+            finite = {system: value for system, value in even.items() if value != float("inf")}
+            worst_one = max(finite, key=lambda system: finite[system], default=None)
+            if even:
+                cells = [never_or(quantile(even.values(), 0.5)), significant(worst_one and finite[worst_one])]
+                never = f"{len(even) - len(finite)} of {len(even)}"
+                rows.append([name, policy, *cells, worst_one or NONE, never])
+    return Table(["rows per level", "policy", "median", "worst", "worst system", "never"], rows, names=2)
 
 
-def slower_cases(results: Results, policies: Sequence[str]) -> Table:
-    """Returns every comparison that a form of the default loses, the largest ratio first."""
-    found: list[tuple[float, list[str]]] = []
-
-    def compare(row: Row, what: str, other: str, own_ms: float | None, other_ms: float | None, limit: float) -> None:
-        if own_ms and other_ms and own_ms >= limit * other_ms and own_ms > other_ms:
-            cells = [describe(row), row.policy, what, other, significant(own_ms), significant(other_ms)]
-            found.append((own_ms / other_ms, cells))
-
-    for known in results.by_problem.values():
-        for row in (known[policy] for policy in FORMS if policy in policies and policy in known):
-            if row.status != "ok":
-                continue
-            if (baseline := results.baseline_row(row)) and baseline.status == "ok":
-                name = display_name(row.baseline)
-                compare(row, "solves in a batch", name, row.ms, baseline.ms, 1)
-                compare(row, "single calls", name, single_ms(row), single_ms(baseline), 1)
-                compare(row, "analysis", name, row.analysis_ms, baseline.analysis_ms, 1)
-            if row.policy != MAIN_POLICY:
-                if exact := known.get(MAIN_POLICY):
-                    compare(row, "solves in a batch", exact.policy, row.ms, exact.ms, CLEARLY_OVER_EXACT)
-                continue
-            others = [known[p] for p in policies if p in known and p not in FORMS and p != row.baseline]
-            if fastest := min((other for other in others if other.ms), key=lambda other: other.ms or 0, default=None):
-                compare(row, "solves in a batch", fastest.policy, row.ms, fastest.ms, CLEARLY)
-    found.sort(key=lambda case: -case[0])
-    return Table(
-        ["matrix", "policy", "what", "than", "ratio", "ms", "ms of the other"],
-        [[*cells[:4], times(ratio), *cells[4:]] for ratio, cells in found],
-        names=4,
-    )
-
-
-def single_ms(row: Row) -> float | None:
-    """Returns the time of a call on an idle machine, or, of a long solve, in a queue of calls."""
-    return (row.warm.alone_ms or row.warm.median_ms) if row.warm else None
+def never_or(solves: float | None) -> str:
+    return "never" if solves == float("inf") else significant(solves)
 
 
 def analysis_in_solves(row: Row) -> float | None:
@@ -328,14 +425,13 @@ def analysis(results: Results, policies: Sequence[str]) -> Table:
         gain = [value for row in own if (value := analysis_speedup(results, row))]
         even = [] if policy in results.baselines else break_evens(own)
         never = sum(value == float("inf") for value in even)
-        middle = quantile(even, 0.5)
         rows.append(
             [
                 policy,
                 significant(geometric_mean(in_solves)),
                 significant(max(in_solves, default=None)),
                 NONE if policy in results.baselines else times(geometric_mean(gain)),
-                "never" if middle == float("inf") else significant(middle),
+                never_or(quantile(even, 0.5)),
                 f"{never} of {len(even)}" if even else NONE,
                 significant(geometric_mean(value for value in measured(own, "update_ms") if value)),
             ]
@@ -456,13 +552,19 @@ def not_solved(results: Results, policies: Sequence[str]) -> Table:
     return Table(["matrix", "policy", "what", "why"], rows, names=4)
 
 
+def statistics(counts: Distribution | None) -> str:
+    return f"{counts.min:,} / {counts.median:,} / {counts.p90:,} / {counts.max:,}" if counts else NONE
+
+
 def everything(results: Results, policies: Sequence[str]) -> Table:
     rows = []
     for known in sorted(results.by_problem.values(), key=lambda known: _structure(known)):
         one = next(iter(known.values()))
         cells = [significant(known[p].ms) if p in known else NONE for p in policies]
-        rows.append([describe(one), significant(one.rows_per_level), f"{one.nnz:,}", f"{one.levels:,}", *cells])
-    return Table(["matrix", "rows per level", "nnz", "levels", *policies], rows)
+        shape = [statistics(one.row_lengths), statistics(one.level_rows)]
+        sizes = [significant(one.rows_per_level), f"{one.nnz:,}", f"{one.levels:,}", *shape]
+        rows.append([describe(one), *sizes, *cells])
+    return Table(["matrix", "rows per level", "nnz", "levels", "lengths of rows", "rows of levels", *policies], rows)
 
 
 def _structure(known: dict[str, Row]) -> tuple[float, str]:

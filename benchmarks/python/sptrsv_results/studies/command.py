@@ -63,7 +63,7 @@ def make_study(
         "The command below measured these results. Times are medians of solves in a batch, with a warm L2 cache; `nnz` "
         "are the stored entries of the triangle."
     )
-    page = Page(TITLES[study], text, facts(results.context), pictures, sections)
+    page = Page(TITLES[study], text, facts(results.context), [*pictures, *sections])
     (folder / f"{study}.md").write_text(markdown(page), encoding="utf-8")
     return markdown_table(sections[0].table)
 
