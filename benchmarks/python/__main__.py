@@ -14,6 +14,7 @@ COMMANDS = {
     "report": ("sptrsv_results.report", "writes a report of results: tables and figures"),
     "study": ("sptrsv_results.studies.command", "writes the tables and figures of a paper's study"),
     "scheme-study": ("sptrsv_results.studies.schemes", "writes the study of schemes (Hu et al. 2024)"),
+    "fit-paths": ("sptrsv_results.fit.paths", "fits models of the times of dataflow's paths"),
     "fit-block-kernels": ("sptrsv_results.fit.block_kernels", "fits the thresholds of the block policies"),
     "train-schemes": ("sptrsv_results.fit.schemes", "trains the model of policy::scheme"),
 }

@@ -16,6 +16,7 @@ COMMANDS = (
     "report",
     "study",
     "scheme-study",
+    "fit-paths",
     "fit-block-kernels",
     "train-schemes",
 )

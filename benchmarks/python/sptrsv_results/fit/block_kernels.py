@@ -8,7 +8,8 @@ the one with the least loss. It prints
   - the thresholds: those of squares have the names of block_tuning (include/sptrsv/policy/block_tuning.hpp), and for
     triangles the library has none, as it takes the kernel level_set for one level and sync_free for more,
   - their loss, their loss on systems that were held out of the fit (each system in turn), the loss of the library's
-    present choice and of the paper's decision tree (Lu, Niu, Liu 2020, Algorithm 7),
+    present choice and of the paper's decision tree (Lu, Niu, Liu 2020, Algorithm 7); with --cross-validate, also the
+    loss of each block with the tree that was fitted on the other half of the systems, its mean and the worst,
   - which kernel is the fastest by two properties of a block, like the heat maps of the paper's Figure 5, which
     --figure draws.
 """
@@ -26,6 +27,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from sptrsv_results.cli import new_parser
+from sptrsv_results.fit.halves import held_out, summary
 
 KEY_COLUMNS = ("matrix", "depth", "part")
 COUNT_COLUMNS = ("rows", "rows_with_entries", "entries", "levels")
@@ -159,6 +161,12 @@ def fit(blocks: Sequence[Block], trees: Sequence[Tree]) -> tuple[Tree, float | N
     return trees[best], math.exp(held_out / len(blocks)) if len(matrices) > 1 else None
 
 
+def losses_on_other_half(blocks: Sequence[Block], trees: Sequence[Tree]) -> list[tuple[str, float]]:
+    """Returns the loss of each block, with its matrix, by the tree with the least loss on the other half."""
+    pairs = held_out(blocks, lambda block: block.matrix, lambda known: fit(known, trees)[0])
+    return [(block.matrix, math.exp(block.loss(tree.choose(block)))) for block, tree in pairs]
+
+
 def square_trees() -> list[SquareTree]:
     ratios = (0.0, 0.05, 0.15, 0.25, 0.5, 0.75, 0.9, 0.97)
     candidates = itertools.product((0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64), ratios, ratios)
@@ -189,7 +197,7 @@ def power_below(value: float) -> int:
     return 2 ** math.floor(math.log2(value)) if value >= 1 else 0
 
 
-def report(blocks: Sequence[Block]) -> list[str]:
+def report(blocks: Sequence[Block], cross_validate: bool = False) -> list[str]:
     squares = [block for block in blocks if not block.is_triangle]
     triangles = [block for block in blocks if block.is_triangle and block.levels > 1]
     lines: list[str] = []
@@ -202,6 +210,8 @@ def report(blocks: Sequence[Block]) -> list[str]:
         lines[-1] += f"held out {held_out:.3f}; " if held_out is not None else ""
         lines[-1] += f"present constants {loss(chosen, trees[0].choose):.3f}; "
         lines[-1] += f"the paper's tree {loss(chosen, paper):.3f}"
+        if cross_validate:
+            lines.append(f"// on the other half of the systems: {summary(losses_on_other_half(chosen, trees))}")
         for field in dataclasses.fields(tree):
             kind = "double" if field.type == "float" else "int"
             lines.append(f"static constexpr {kind} {field.name} = {getattr(tree, field.name):g};")
@@ -229,6 +239,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="FILE.svg",
         help="draw the fastest kernels into this file; needs matplotlib",
     )
+    parser.add_argument(
+        "--cross-validate", action="store_true", help="fit on one half of the systems, judge on the other half, too"
+    )
     parser.add_argument("--caption", default="", help="text below the figure, for example where the times come from")
     options = parser.parse_args(arguments)
     try:
@@ -236,7 +249,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (TableError, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print("\n".join(report(blocks)))
+    print("\n".join(report(blocks, options.cross_validate)))
     if options.figure:
         from sptrsv_results.fit.block_figure import draw_fastest  # needs matplotlib
 
