@@ -56,6 +56,22 @@ class KnownThresholds(unittest.TestCase):
         self.assertAlmostEqual(held_out, 2)
         self.assertLess(fit.loss(parts, found.choose), 1.5)
 
+    def test_are_judged_on_the_other_half(self) -> None:
+        """The matrices are in different halves and have opposite fastest kernels."""
+        parts = []
+        for matrix, tree in (("cage8", fit.SquareTree(64, 0.5, 0.5)), ("Andrews", fit.SquareTree(0, 0.5, 0.5))):
+            for _ in range(10):
+                part = square(self.random.uniform(2, 40), 0, tree)
+                part.matrix = matrix
+                parts.append(part)
+        lost = fit.losses_on_other_half(parts, fit.square_trees())
+        rounded = [(matrix, round(loss, 9)) for matrix, loss in lost]
+        self.assertEqual(rounded, [("Andrews", 2)] * 10 + [("cage8", 2)] * 10)
+        self.assertIn(
+            "// on the other half of the systems: mean 2.000, worst 2.00 (Andrews)",
+            fit.report(parts, cross_validate=True),
+        )
+
     def test_a_kernel_that_was_not_measured_is_a_bad_choice(self) -> None:
         part = fit.Block(True, 100, 100, 300, 50, {"sync_free": 2.0})
         self.assertAlmostEqual(fit.loss([part], lambda _: "serial"), 10)

@@ -233,7 +233,8 @@ class Slower(support.CommandTest):
         made = json.loads((FILES / "factors.json").read_text(encoding="utf-8"))
         made["factorisations"].append(made["factorisations"][0])
         path = self.write("twice.json", made)
-        status, output = self.call(report.main, str(FILES / "survey.json"), "--factors", path, "--tables-only")
+        options = ["--factors", path, "-o", str(self.folder), "--tables-only"]
+        status, output = self.call(report.main, str(FILES / "survey.json"), *options)
         self.assertEqual(status, 2)
         self.assertIn("(deep, ilu0) was measured twice", output)
 
