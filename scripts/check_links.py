@@ -107,10 +107,8 @@ def report_speedups(text):
     for header, *rows in tables(text):
         if header[0] == "policy" and "mean speed-up" in header:
             found |= {("all", row[0]): row[header.index("mean speed-up")] for row in rows}
-        if header[:2] == ["rows per level", "problems"]:
-            for row in rows:
-                for policy, mean in zip(header[2:], row[2:], strict=True):
-                    found.setdefault((CLASSES.get(row[0], row[0]), policy), mean)  # a table of worst cases follows
+        if header[:3] == ["rows per level", "policy", "what"]:
+            found |= {(CLASSES.get(row[0], row[0]), row[1]): row[4] for row in rows if row[2] == "solves back to back"}
     return found
 
 
