@@ -523,9 +523,9 @@ int run(const options& chosen) {
       std::printf("%-24s FAILED: %s\n", source.name.c_str(), e.what());
       right = false;
     }
-  }
-  if (!chosen.json.empty()) {
-    write(chosen.json, where, all);
+    if (!chosen.json.empty()) {
+      write(chosen.json, where, all);
+    }
   }
   print("ILU(0)", lu);
   print("IC(0)", cholesky);
@@ -550,7 +550,8 @@ int main(int argc, char** argv) {
   arguments.add_integer("--system-limit", options.system_limit, 1, 1000000, "MS",
                         "Milliseconds for a matrix, about. What takes a fortieth of it is not repeated.");
   arguments.begin_group("Output");
-  arguments.add_text("-o,--json", options.json, "FILE", "Write the factorisations to this file.");
+  arguments.add_text("-o,--json", options.json, "FILE",
+                     "Write the factorisations to this file, after each matrix.");
   arguments.add_footer(
       "Exit status: 0 for success, 1 if factors are wrong or an error occurs, 2 for an error in the command "
       "line, 77 without a GPU.");

@@ -169,11 +169,13 @@ struct result_row {
   [[nodiscard]] json_text json(const environment& where) const;
 };
 
-/// Returns an array of the paths with the times that a cost model predicts for them.
+/// Returns an array of the paths with the times that a cost model predicts for them, where it does.
 inline json_text predictions_json(const std::vector<sptrsv::predicted_time>& predictions) {
   std::vector<json_text> texts;
   for (const sptrsv::predicted_time& one : predictions) {
-    texts.push_back(json_object().add("path", one.name).add("ms", one.nanoseconds * 1e-6).text());
+    if (std::isfinite(one.nanoseconds)) {
+      texts.push_back(json_object().add("path", one.name).add("ms", one.nanoseconds * 1e-6).text());
+    }
   }
   return {to_json(texts)};
 }

@@ -92,8 +92,10 @@ class bench_run {
     for (const std::int64_t rhs : options_.rhs) {
       for (const auto& c : make_candidates<Value, Index>(machines_, made, rhs, options_, forms_)) {
         try {
-          c->analyze();
-          c->solve();
+          c->where().elapsed([&] {
+            c->analyze();
+            c->solve();
+          });
         } catch (const std::exception&) {  // the measurements report it
         }
       }
