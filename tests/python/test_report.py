@@ -272,6 +272,14 @@ class Program(support.CommandTest):
             self.assertIn(f"\n## {title}\n", systems)
             self.assertNotIn(f"\n## {title}\n", text)
 
+    def test_refused_systems_are_on_the_page_by_system(self) -> None:
+        made = synthetic.results(count=3)
+        synthetic.not_solved(made["rows"][1], "unsupported", "too large for one block")
+        _, _, text = self.make(made)
+        systems = (self.folder / "out" / "systems.md").read_text(encoding="utf-8")
+        self.assertIn("| refused | too large for one block |", systems)
+        self.assertNotIn("too large for one block", text)
+
     def test_the_web_page_is_escaped_and_whole(self) -> None:
         made = synthetic.results(count=3)
         made["context"]["command"] = "bench <script> & more"

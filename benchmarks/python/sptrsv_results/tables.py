@@ -277,15 +277,13 @@ def sections(results: Results, policies: Sequence[str], factorisations: Sequence
             memory(results, policies),
         ),
     ]
-    if any(row.status != "ok" for row in results.rows if row.policy in policies):
-        made.append(
-            Section(
-                "Not solved",
-                "The performance profile counts these as never solved; no mean contains them.",
-                not_solved(results, policies),
-            )
-        )
-    return made
+    return made + not_solved_section("Not solved", results, policies, ("wrong", "failed"))
+
+
+def not_solved_section(title: str, results: Results, policies: Sequence[str], statuses: Sequence[str]) -> list[Section]:
+    table = not_solved(results, policies, statuses)
+    text = "The performance profile counts these as never solved; no mean contains them."
+    return [Section(title, text, table)] if table.rows else []
 
 
 def system_sections(results: Results, policies: Sequence[str]) -> list[Section]:
@@ -300,6 +298,7 @@ def system_sections(results: Results, policies: Sequence[str]) -> list[Section]:
             for policy in contenders(results, policies)
         ),
         Section("All times", text, everything(results, policies)),
+        *not_solved_section("Refused", results, policies, ("unsupported",)),
     ]
 
 
@@ -543,11 +542,11 @@ def worst(results: Results, policy: str, count: int = 10) -> Table:
     )
 
 
-def not_solved(results: Results, policies: Sequence[str]) -> Table:
+def not_solved(results: Results, policies: Sequence[str], statuses: Sequence[str] = tuple(STATUS)) -> Table:
     rows = [
         [describe(row), row.policy, STATUS[row.status], row.message]
         for row in results.rows
-        if row.status != "ok" and row.policy in policies
+        if row.status in statuses and row.policy in policies
     ]
     return Table(["matrix", "policy", "what", "why"], rows, names=4)
 
