@@ -60,7 +60,7 @@ PARTS = {
     "gpu_analysis under racecheck": 13,
 }
 # Kernels that racecheck may name: it loses what named barriers order (docs/lab_log/compute_sanitizer.md).
-WITH_NAMED_BARRIERS = re.compile(r"partitioned|single_block|hybrid")
+WITH_NAMED_BARRIERS = re.compile(r"partitioned|single_block|natural_blocks|hybrid")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*")', re.DOTALL)
 
