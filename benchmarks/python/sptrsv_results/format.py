@@ -199,6 +199,10 @@ class FactorTimes:
     analysis_ms: float | None
     first_analysis_ms: float | None
 
+    @property
+    def first_ms(self) -> float:
+        return self.factor_ms + (self.first_analysis_ms or 0)
+
 
 @dataclass(frozen=True)
 class Factorisation:
