@@ -75,6 +75,14 @@ install_missing() {
   fi
 }
 
+# install_jax: puts JAX and SciPy of PyPI into build/python_jax, where the tests of the Python package find them.
+install_jax() {
+  local python="$root/build/python_jax/bin/python"
+  "$python" -c 'import jax.ffi, scipy' 2> /dev/null && return
+  python3 -m venv --clear "$root/build/python_jax"
+  "$python" -m pip install --quiet --disable-pip-version-check jax scipy
+}
+
 # configure PRESET ARGUMENTS...: configures build/PRESET, with Ninja where it is installed. A build folder keeps its
 # generator. ARGUMENTS are those of CMake. A run that repeats everything (SPTRSV_REPEAT=1) has the nightly tests, too.
 configure() {
