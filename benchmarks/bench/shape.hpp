@@ -49,7 +49,7 @@ std::vector<std::int64_t> lengths_between(const std::vector<Offset>& offsets) {
   return lengths;
 }
 
-/// What sptrsv::triangle_structure does not say of a triangle.
+/// The distributions of two counts of a triangle. sptrsv::triangle_structure has its other properties.
 struct triangle_shape {
   distribution row_lengths;  ///< entries of a row of op(T), without the diagonal
   distribution level_rows;   ///< rows of a level

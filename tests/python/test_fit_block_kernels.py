@@ -44,26 +44,26 @@ class KnownThresholds(unittest.TestCase):
         self.assertEqual((found.level_set_levels, found.serial_levels, found.serial_rows), (8, 3000, 4))
         self.assertLess(fit.loss(parts, found.choose), 1.001)
 
-    def test_are_judged_on_matrices_that_were_held_out(self) -> None:
-        """Two matrices have opposite fastest kernels, so that the tree of one loses a factor of 2 on the other."""
-        parts = []
-        for matrix, tree in (("a", fit.SquareTree(64, 0.5, 0.5)), ("b", fit.SquareTree(0, 0.5, 0.5))):
-            for _ in range(20):
+    def squares_of(self, first: str, second: str, count: int) -> list[fit.Block]:
+        """Returns squares of two matrices, on which opposite kernels are fastest."""
+        made = []
+        for matrix, tree in ((first, fit.SquareTree(64, 0.5, 0.5)), (second, fit.SquareTree(0, 0.5, 0.5))):
+            for _ in range(count):
                 part = square(self.random.uniform(2, 40), 0, tree)
                 part.matrix = matrix
-                parts.append(part)
+                made.append(part)
+        return made
+
+    def test_are_judged_on_matrices_that_were_held_out(self) -> None:
+        """Two matrices have opposite fastest kernels, so that the tree of one loses a factor of 2 on the other."""
+        parts = self.squares_of("a", "b", 20)
         found, held_out = fit.fit(parts, fit.square_trees())
         self.assertAlmostEqual(held_out, 2)
         self.assertLess(fit.loss(parts, found.choose), 1.5)
 
     def test_are_judged_on_the_other_half(self) -> None:
         """The matrices are in different halves and have opposite fastest kernels."""
-        parts = []
-        for matrix, tree in (("cage8", fit.SquareTree(64, 0.5, 0.5)), ("Andrews", fit.SquareTree(0, 0.5, 0.5))):
-            for _ in range(10):
-                part = square(self.random.uniform(2, 40), 0, tree)
-                part.matrix = matrix
-                parts.append(part)
+        parts = self.squares_of("cage8", "Andrews", 10)
         lost = fit.losses_on_other_half(parts, fit.square_trees())
         rounded = [(matrix, round(loss, 9)) for matrix, loss in lost]
         self.assertEqual(rounded, [("Andrews", 2)] * 10 + [("cage8", 2)] * 10)

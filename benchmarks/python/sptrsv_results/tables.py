@@ -36,7 +36,8 @@ ROWS_PER_LEVEL = [
 ]
 FORMS = (MAIN_POLICY, "dataflow_inverses")  # of the default: in exact order, and not
 BATCH = "solves back to back"
-# What is compared with the baseline: a name, and the milliseconds of a correct row.
+# The report compares these times with those of the baseline. A measure has a name, and a function that returns its
+# milliseconds for a correct row.
 MEASURES: tuple[tuple[str, Callable[[Row], float | None]], ...] = (
     (BATCH, lambda row: row.ms),
     ("single calls", lambda row: row.single_ms),

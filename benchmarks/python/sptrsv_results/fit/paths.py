@@ -71,7 +71,7 @@ def solves_of(results: Results) -> list[Solve]:
     return list(made.values())
 
 
-# What a model predicts, in nanoseconds.
+# A model predicts a time in nanoseconds for each system and path, which are the key.
 Predicted = dict[tuple[str, str], float]
 
 
