@@ -163,8 +163,7 @@ inline void add_bench_options(common::command_line& to, bench_options& target) {
       "--study", common::joined_words(studies(), "|", "|"),
       "Set the options of the study of a paper: Li and Zhang 2020, Liu et al. 2016 (with --matrices), "
       "or Lu, Niu and Liu 2020; or those of a survey of files (with --matrices): all policies and all paths "
-      "of "
-      "dataflow, warm, in 2200 ms for each system. Later options override these.",
+      "of dataflow, warm, in 2200 ms for each system. Later options override these.",
       [&target](const std::string& name) { common::parse_choice(name, studies())(target); });
 
   to.begin_group("Output");

@@ -132,7 +132,8 @@ struct matrices {
   }
 };
 
-/// An analysis for one stream; of its three objects the one that the calls need, once it is made.
+/// An analysis for one stream. The first call makes the one object that all its calls need; the others stay
+/// null.
 struct analysis {
   std::mutex in_use;  ///< from new values to the last solve with them: calls share values and scratch memory
   sptrsv_solver* solver = nullptr;
