@@ -139,14 +139,26 @@ bool measure_bsr(const device_system& s, double before) {
   return right;
 }
 
-/// Measures one system in all shapes, if its blocks have 1.4 rows on average.
+/// Returns how many rows the runs of rows with the same structure have on average.
+template <class Triangle>
+double rows_of_run(const Triangle& t) {
+  std::int64_t runs = 1;
+  for (std::int32_t row = 1; row < t.size(); ++row) {
+    const auto before = t.columns.begin() + t.row_offsets[static_cast<std::size_t>(row - 1)];
+    const auto begin = before + t.length(row - 1);
+    const bool joins = t.length(row) == t.length(row - 1) + 1 && begin[t.length(row - 1)] == row - 1 &&
+                       std::equal(before, begin, begin);
+    runs += joins ? 0 : 1;
+  }
+  return static_cast<double>(t.size()) / static_cast<double>(runs);
+}
+
+/// Measures one system in all shapes, if its runs have 1.4 rows on average.
 bool measure(const std::string& name, const system& host) {
   const double min_rows = 1.4;
   const auto rows = sptrsv::detail::build_on_host(sptrsv::detail::pattern_of(host.matrix.view()),
                                                   {sptrsv::system_options{}, false});
-  const double per_block = static_cast<double>(rows.size()) /
-                           static_cast<double>(std::max<std::size_t>(
-                               sptrsv::detail::dataflow::natural_blocks::find_blocks(rows, 8).size() - 1, 1));
+  const double per_block = rows_of_run(rows);
   if (per_block < min_rows) {
     return true;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulator/executor.hpp"
+#include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/dataflow/scheduled_paths.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/policy/dataflow.hpp"
@@ -20,7 +21,8 @@ namespace sptrsv::testing {
 namespace {
 
 namespace blocks = detail::dataflow::natural_blocks;
-using host_rows = detail::host_triangle<std::int32_t, std::int32_t>;
+using triangle = detail::device_triangle<std::int32_t, std::int32_t>;
+using block_rows = blocks::block_rows<std::int32_t, std::int32_t>;
 
 /// A graph of nodes with some rows each: the rows of a node need all rows of its neighbours.
 pattern nodes(std::int64_t count, std::int64_t rows, std::int64_t reach, std::uint64_t seed) {
@@ -36,8 +38,28 @@ pattern nodes(std::int64_t count, std::int64_t rows, std::int64_t reach, std::ui
   });
 }
 
-host_rows rows_of(const csr_matrix<double>& a, const detail::triangle_form& f) {
-  return detail::build_on_host(detail::pattern_of(a.view()), f);
+triangle triangle_of(const csr_matrix<double>& a, const detail::triangle_form& f,
+                     const emulator::executor& on) {
+  const auto rows = detail::build_on_host(detail::pattern_of(a.view()), f);
+  const auto upload = [&](const auto& v) {
+    return detail::upload_array(v.data(), std::int64_t(v.size()), on, on.default_resource());
+  };
+  triangle made;
+  made.size = rows.size();
+  made.row_offsets = upload(rows.row_offsets);
+  made.columns = upload(rows.columns);
+  made.sources = upload(rows.sources);
+  made.diagonal_sources = upload(rows.diagonal_sources);
+  return made;
+}
+
+block_rows block_rows_of(const triangle& t, const emulator::executor& on, double least_rows = 0) {
+  return blocks::find_block_rows(t, least_rows, on, on.default_resource());
+}
+template <class Tuning>
+auto plan_blocks(const triangle& t, const emulator::executor& on, std::size_t shared_limit,
+                 double limit = std::numeric_limits<double>::infinity()) {
+  return blocks::plan_blocks<Tuning, double>(block_rows_of(t, on), 0, -1, true, limit, shared_limit);
 }
 
 template <int Rows, int Lanes, int Tiles, int Warps, int Groups>
@@ -52,20 +74,18 @@ void expect_solved(const pattern& p, const form& f, std::uint64_t schedules,
   SCOPED_TRACE(p.name + ", " + f.name());
   const auto a = make_matrix<double>(p, f).by_rows;
   const detail::triangle_form of(f.options(), false);
-  const host_rows rows = rows_of(a, of);
   emulator::device device;
   const emulator::executor on(&device);
   memory_resource& resource = on.default_resource();
+  const triangle rows = triangle_of(a, of, on);
   const auto upload = [&](const auto& v) {
     return detail::upload_array(v.data(), std::int64_t(v.size()), on, resource);
   };
-  auto sources = upload(rows.sources);
-  auto diagonal_sources = upload(rows.diagonal_sources);
-  const auto placed = blocks::plan_blocks<Tuning, double>(host_rows(rows), -1, 0, shared_limit);
+  const auto placed = plan_blocks<Tuning>(rows, on, shared_limit);
   ASSERT_EQ(placed.shape_index, 0);
   blocks::path<Tuning, double, std::int32_t, emulator::executor> path(
-      blocks::schedule_builder<std::int32_t, std::int32_t>(placed.rows, placed.placed, of.reversed).build(),
-      0, 2, std::move(sources), std::move(diagonal_sources), of, on, resource);
+      blocks::schedule_builder<std::int32_t, std::int32_t>(placed.rows, placed.placed).build(), 0, 2, rows,
+      of, on, resource);
   const auto scratch = path.make_workspace(on, resource);
   const auto values = upload(a.values);
   path.update_values(values.data(), on);
@@ -103,13 +123,36 @@ using six = one_shape<6, 4, 1, 1, 4>;
 using three = one_shape<3, 4, 2, 2, 3>;
 
 TEST(NaturalBlocks, RowsWithTheSameColumnsAreABlock) {
-  const auto a = make_matrix<double>(nodes(5, 3, 4, 1), {}).by_rows;
+  using rows = std::vector<std::int32_t>;
+  const emulator::executor on;
   const detail::triangle_form of(system_options{}, false);
-  EXPECT_EQ(blocks::find_blocks(rows_of(a, of), 6), (std::vector<std::int32_t>{0, 3, 6, 9, 12, 15}));
-  EXPECT_EQ(blocks::find_blocks(rows_of(a, of), 2),
-            (std::vector<std::int32_t>{0, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15}));
-  const auto chain = make_matrix<double>(patterns::stencil_2d(3, 2), {}).by_rows;
-  EXPECT_EQ(blocks::find_blocks(rows_of(chain, of), 6), (std::vector<std::int32_t>{0, 2, 3, 4, 5, 6}));
+  const auto found =
+      block_rows_of(triangle_of(make_matrix<double>(nodes(5, 3, 4, 1), {}).by_rows, of, on), on);
+  EXPECT_EQ(found.first_rows, (rows{0, 3, 6, 9, 12, 15}));
+  const auto first_rows = [&](int rows_of_block) {
+    return blocks::placement<std::int32_t>(found, {rows_of_block, 4, 2, 1, 2}, 100, 100).first_rows;
+  };
+  EXPECT_EQ(first_rows(6), found.first_rows);
+  EXPECT_EQ(first_rows(2), (rows{0, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15}));
+  const auto chain = triangle_of(make_matrix<double>(patterns::stencil_2d(3, 2), {}).by_rows, of, on);
+  EXPECT_EQ(block_rows_of(chain, on).first_rows, (rows{0, 2, 3, 4, 5, 6}));
+  EXPECT_TRUE(block_rows_of(chain, on, 2.0).first_rows.empty());
+}
+
+/// Rows with more columns than a warp has lanes, of which the last or the first differ.
+TEST(NaturalBlocks, AllColumnsOfLongRowsAreCompared) {
+  const emulator::executor on;
+  const auto p = patterns::where("long rows", 104, [](std::int64_t i, std::int64_t j) {
+    return i == j || (i >= 100 && j < i && !(i == 102 && j == 99) && !(i == 103 && j == 0));
+  });
+  const auto t =
+      triangle_of(make_matrix<double>(p, {}).by_rows, detail::triangle_form(system_options{}, false), on);
+  const auto found = block_rows_of(t, on);
+  ASSERT_EQ(found.runs(), 103);
+  EXPECT_EQ(found.first_rows[100], 100);
+  EXPECT_EQ(found.first_rows[101], 102);
+  EXPECT_EQ(found.first_rows[102], 103);
+  EXPECT_EQ(found.offsets[101] - found.offsets[100], 100);
 }
 
 TEST(NaturalBlocks, AreSolvedUnderHostileSchedules) {
@@ -120,12 +163,24 @@ TEST(NaturalBlocks, AreSolvedUnderHostileSchedules) {
   }
 }
 
+/// A step of the tuning takes a nanosecond.
+TEST(NaturalBlocks, ASolveMustBeFasterThanItsLimit) {
+  const emulator::executor on;
+  const auto rows =
+      triangle_of(make_matrix<double>(nodes(25, 3, 20, 3), {}).by_rows, {system_options{}, false}, on);
+  const double time = plan_blocks<three>(rows, on, std::size_t{1} << 16).nanoseconds;
+  for (const double limit : {0.0, time - 3, time, time + 1}) {
+    EXPECT_EQ(plan_blocks<three>(rows, on, std::size_t{1} << 16, limit).shape_index, limit > time ? 0 : -1);
+  }
+}
+
 /// The x ring buffer is as short as it may be.
 TEST(NaturalBlocks, ComponentsStayUntilTheyAreNeeded) {
   for (const pattern& p : {nodes(25, 3, 20, 3), nodes(40, 2, 6, 4), patterns::random(120, 4, 5)}) {
-    const host_rows rows = rows_of(make_matrix<double>(p, {}).by_rows, {system_options{}, false});
+    const emulator::executor on;
+    const auto rows = triangle_of(make_matrix<double>(p, {}).by_rows, {system_options{}, false}, on);
     std::size_t limit = 100;
-    while (blocks::plan_blocks<three, double>(host_rows(rows), -1, 0, limit).shape_index < 0) {
+    while (plan_blocks<three>(rows, on, limit).shape_index < 0) {
       limit += 3 * sizeof(double);
     }
     expect_solved<three>(p, {}, trials(8), limit);

@@ -83,14 +83,12 @@ class plan_builder {
   }
   path_type build_natural_blocks() {
     const auto& found = *draft_.blocks;
-    natural_blocks::schedule_builder<Index, Offset> builder(found.rows, found.placed, of_.form.reversed);
+    natural_blocks::schedule_builder<Index, Offset> builder(found.rows, found.placed);
     return build_scheduled<typename plan_type::natural_blocks_path>(builder.build(), found.shape_index);
   }
   template <class Path, class Schedule>
   Path build_scheduled(const Schedule& made, int shape_index) const {
-    const device_triangle<Index, Offset>& t = draft_.system.whole();
-    return Path(made, shape_index, of_.max_rhs, copy_of(t.sources, on_, memory_.kept),
-                copy_of(t.diagonal_sources, on_, memory_.kept), of_.form, on_, memory_.kept);
+    return Path(made, shape_index, of_.max_rhs, draft_.system.whole(), of_.form, on_, memory_.kept);
   }
 
   path_type build_row_per_thread() {

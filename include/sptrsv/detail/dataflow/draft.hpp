@@ -129,6 +129,9 @@ struct draft {
     double first_nanoseconds;
   };
 
+  /// A solve on the single_block path is expected to take at most so many times its lower bound.
+  static constexpr double single_block_margin = 1.25;
+
   request_type of;
   prepared_system<Index, Offset> system;
   path_times times{};
@@ -180,25 +183,29 @@ struct draft {
     }
   }
 
-  /// Places the natural blocks of a triangle in the fastest shape. Calls no CUDA.
-  void place_blocks(host_triangle<Index, Offset>&& rows, std::size_t shared_limit) {
+  /// Returns a lower bound of the predicted time of the single_block path.
+  [[nodiscard]] double least_single_block_nanoseconds() const {
+    return single_block::least_nanoseconds<tuning>(of.stored.size, system.entries);
+  }
+  /// Places the natural blocks of a triangle in the fastest shape, unless another path is expected to be
+  /// faster. Calls no CUDA.
+  void place_blocks(natural_blocks::block_rows<Index, Offset>&& rows, std::size_t shared_limit) {
     const bool is_wanted = of.policy.path == path_name::natural_blocks;
-    const auto found = static_cast<double>(natural_blocks::find_blocks(rows, 8).size() - 1);
-    const double rows_of_block = static_cast<double>(rows.size()) / found;
-    if (!is_wanted && rows_of_block < tuning::natural_block_rows) {
-      return;
+    double limit = path_times::never;
+    if (!is_wanted) {
+      limit = times.one_partition =
+          partitioned::narrow_nanoseconds<tuning>(of.stored.size, system.entries, system.levels->count);
+      if (of.is_narrow(system.levels->count)) {
+        limit = std::min(limit, single_block_margin * least_single_block_nanoseconds());
+      }
     }
     auto placed = natural_blocks::plan_blocks<tuning, Scalar>(
-        std::move(rows), is_wanted ? of.policy.shape : -1, is_wanted ? 0 : rows_of_block, shared_limit);
-    if (placed.shape_index < 0) {
-      return;
+        std::move(rows), is_wanted ? 0 : system.levels->count, is_wanted ? of.policy.shape : -1, is_wanted,
+        limit, shared_limit);
+    if (placed.shape_index >= 0) {
+      times.natural_blocks = placed.nanoseconds;
+      blocks = std::move(placed);
     }
-    times.natural_blocks = placed.nanoseconds;
-    if (!is_wanted) {
-      times.one_partition = partitioned::narrow_nanoseconds<tuning>(
-          of.stored.size, count_of(placed.rows.columns), system.levels->count);
-    }
-    blocks = std::move(placed);
   }
   /// Returns whether a path is chosen whose schedule the host makes, by what is predicted.
   [[nodiscard]] bool has_schedule() const {

@@ -85,6 +85,7 @@ class predictor {
     }
     return d.of.policy.path == path_name::single_block ||
            (d.of.by_time() && system.levels && d.of.is_narrow(system.levels->count) &&
+            d.times.natural_blocks > d.least_single_block_nanoseconds() &&
             (!system.has_partial_rows || system.entries <= tuning::partitioned_small_entries));
   }
   /// Returns whether the natural_blocks path is considered: by request, or for rows that may stand in blocks.
@@ -93,27 +94,34 @@ class predictor {
            (d.of.policy.path == path_name::natural_blocks ||
             (d.system.levels && d.of.may_have_blocks(d.system.whole(), d.system.levels->count)));
   }
-  /// Predicts the paths whose schedules the host makes, at the same time.
+  /// Predicts the paths whose schedules the host makes, those of two large systems at the same time.
   void predict_scheduled(drafts& d) const {
-    std::vector<std::pair<draft_type*, host_triangle<Index, Offset>>> wanted;
+    using block_rows = natural_blocks::block_rows<Index, Offset>;
+    const std::size_t shared_limit = on_.shared_limit();
     std::int64_t entries = 0;
+    std::vector<std::pair<draft_type*, block_rows>> in_blocks;
+    std::vector<std::pair<draft_type*, host_triangle<Index, Offset>>> by_rows;
+    const auto predict = [&](auto& wanted, const auto& make) {
+      for_each_taken(count_of(wanted), wanted.size() > 1 && entries >= many_entries ? 2 : 1,
+                     [&](std::int64_t k, std::size_t) { make(wanted[at(k)]); });
+    };
     for (draft_type& of : d) {
-      if (predicts_single_block(of) || predicts_natural_blocks(of)) {
-        wanted.emplace_back(&of, single_block::download_rows(of.system.whole(), on_));
-        entries += of.system.entries;
+      entries += of.system.entries;
+      if (predicts_natural_blocks(of)) {
+        block_rows rows = natural_blocks::find_block_rows(
+            of.system.whole(), of.of.by_time() ? tuning::natural_block_rows : 0, on_, memory_);
+        if (!rows.first_rows.empty()) {
+          in_blocks.emplace_back(&of, std::move(rows));
+        }
       }
     }
-    const std::size_t shared_limit = on_.shared_limit();
-    for_each_taken(static_cast<std::int64_t>(wanted.size()),
-                   wanted.size() > 1 && entries >= many_entries ? 2 : 1, [&](std::int64_t k, std::size_t) {
-                     auto& [of, rows] = wanted[static_cast<std::size_t>(k)];
-                     if (predicts_single_block(*of)) {
-                       of->make_schedule(rows, shared_limit);
-                     }
-                     if (predicts_natural_blocks(*of)) {
-                       of->place_blocks(std::move(rows), shared_limit);
-                     }
-                   });
+    predict(in_blocks, [&](auto& of) { of.first->place_blocks(std::move(of.second), shared_limit); });
+    for (draft_type& of : d) {
+      if (predicts_single_block(of)) {
+        by_rows.emplace_back(&of, single_block::download_rows(of.system.whole(), on_));
+      }
+    }
+    predict(by_rows, [&](auto& of) { of.first->make_schedule(of.second, shared_limit); });
   }
   /// Returns whether the partitioned path is predicted: not if no plan can meet its limits.
   static bool predicts_partitioned(const draft_type& d) {

@@ -13,34 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/dataflow/natural_blocks/block_rows.hpp"
 #include "sptrsv/detail/dataflow/natural_blocks/natural_blocks_shape.hpp"
 #include "sptrsv/detail/dataflow/single_block/single_block_schedule.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::natural_blocks {
-
-/// Returns the first rows of the natural blocks, and the number of rows: a block is a run of at most
-/// `max_rows` rows that have the same columns in front of the run and all entries inside it. Columns ascend.
-template <class Index, class Offset>
-std::vector<Index> find_blocks(const host_triangle<Index, Offset>& t, int max_rows) {
-  const auto columns_of = [&](std::int64_t row) { return t.columns.begin() + t.row_offsets[at(row)]; };
-  std::vector<Index> first_rows;
-  std::int64_t first = 0;
-  for (std::int64_t row = 0; row < t.size(); ++row) {
-    const std::int64_t inside = row - first;
-    const std::int64_t outside = t.length(static_cast<Index>(first));
-    const bool fits = row > 0 && inside < max_rows && t.length(static_cast<Index>(row)) == outside + inside;
-    const bool joins = fits && columns_of(row)[outside] == first &&  // so all columns inside are there
-                       std::equal(columns_of(first), columns_of(first) + outside, columns_of(row));
-    if (!joins) {
-      first = row;
-      first_rows.push_back(static_cast<Index>(row));
-    }
-  }
-  first_rows.push_back(static_cast<Index>(t.size()));
-  return first_rows;
-}
 
 /// The steps in which the blocks of a triangle are solved.
 template <class Index>
@@ -48,31 +26,62 @@ class placement {
  public:
   /// A block, or a partial block.
   struct block {
-    std::vector<std::int32_t> needs;  ///< the blocks whose components it takes, a tile each
-    std::int64_t step = 0;
+    std::int64_t first_need = 0;  ///< it takes the components of needs[first_need] and those behind
+    std::int32_t needs = 0;       ///< how many, a tile each
+    std::int32_t step = 0;
     std::int32_t in_step = 0;
-    std::int64_t index = 0;          ///< in the order of steps
+    std::int32_t index = 0;          ///< in the order of steps
     std::int32_t first_partial = 0;  ///< its partial blocks stand one after the other
     std::int32_t partials = 0;
   };
 
   shape_values shape{};
-  std::vector<Index> first_rows;            ///< see find_blocks
+  std::vector<Index> first_rows;            ///< by block, and one more: the number of rows
   std::vector<std::int32_t> block_of;       ///< by row
   std::vector<block> placed;                ///< the blocks, then the partial blocks
-  std::vector<std::int64_t> first_of_step;  ///< by step, and one more: index of its first block
+  std::vector<std::int32_t> needs;          ///< blocks, see block::first_need
+  std::vector<std::int32_t> first_of_step;  ///< by step, and one more: index of its first block
   std::int64_t ring_blocks = 0;             ///< of the x ring buffer, without the zero
+  bool fits = false;                        ///< the other members are of use only then
 
   placement() = default;
-  /// `max_ring_blocks`: for which there is room, at most 65,534.
+  /// `max_ring_blocks`: for which there is room, at most 65,534. `fits` becomes whether fewer than
+  /// `max_steps` are enough, and each component is still in the ring buffer when it is needed.
   template <class Offset>
-  placement(const host_triangle<Index, Offset>& rows, const shape_values& of, std::int64_t max_ring_blocks)
-      : shape(of), first_rows(find_blocks(rows, of.rows)) {
-    find_needs(rows);
-    for (std::int32_t b = 0; b < blocks(); ++b) {
-      place(b);
+  placement(const block_rows<Index, Offset>& rows, const shape_values& of, std::int64_t max_ring_blocks,
+            double max_steps)
+      : shape(of), block_of(at(rows.rows())) {
+    cut(rows);
+    if (static_cast<double>(blocks() / shape.step_blocks()) >= max_steps) {
+      return;
     }
-    number(max_ring_blocks);
+    std::int32_t checked = 0;
+    for_each_block(rows, [&](std::int32_t b, const std::vector<need>& of_block) {
+      wanted_.clear();
+      for (const need& n : of_block) {
+        wanted_.push_back({placed[at(n.block)].step, n.block});
+      }
+      place(b);
+      if (static_cast<double>(filled_.size()) >= max_steps) {
+        return false;
+      }
+      // Each check takes as long as all before it; what does not fit now will not fit later.
+      if (b + 1 == std::max(1024, 2 * checked) || b + 1 == blocks()) {
+        number();
+        if (!are_in_ring(checked, b + 1, max_ring_blocks)) {
+          return false;
+        }
+        checked = b + 1;
+      }
+      return true;
+    });
+    if (checked < blocks()) {
+      return;
+    }
+    ring_blocks = std::min(max_ring_blocks, count_of(placed));
+    const auto slots = at(steps()) * at(shape.step_tiles() * shape.tile_entries());
+    const auto entries = at(steps()) * at(shape.step_blocks() * shape.rows * shape.rows);
+    fits = std::max(entries, slots) < single_block::in_tile_bit;
   }
 
   [[nodiscard]] std::int64_t steps() const { return count_of(first_of_step) - 1; }
@@ -80,65 +89,86 @@ class placement {
   [[nodiscard]] std::int64_t first_row(std::int32_t b) const { return first_rows[at(b)]; }
   [[nodiscard]] std::int64_t end_row(std::int32_t b) const { return first_rows[at(b + 1)]; }
 
-  /// Returns whether each component is still in the ring buffer when it is needed: the blocks of a step
-  /// replace the oldest ones while others of the step still read.
-  [[nodiscard]] bool fits() const {
-    const auto rows = at(steps()) * at(shape.step_blocks() * shape.rows);
-    const auto slots = at(steps()) * at(shape.step_tiles() * shape.tile_entries());
-    if (std::max(rows * at(shape.rows), slots) >= single_block::in_tile_bit) {
-      return false;
-    }
-    return std::all_of(placed.begin(), placed.end(), [&](const block& b) {
-      return std::all_of(b.needs.begin(), b.needs.end(), [&](std::int32_t other) {
-        return placed[at(other)].index >= first_of_step[at(b.step + 1)] - ring_blocks;
-      });
-    });
-  }
-
- private:
-  template <class Offset>
-  void find_needs(const host_triangle<Index, Offset>& rows) {
-    block_of.resize(at(rows.size()));
-    placed.resize(at(blocks()));
-    std::vector<std::int32_t> last(at(blocks()), -1);  // the block that has met it last
-    for (std::int32_t b = 0; b < blocks(); ++b) {
-      std::fill(block_of.begin() + first_row(b), block_of.begin() + end_row(b), b);
-      const auto first = at(first_row(b));  // the other rows have the same columns
-      for (auto e = at(rows.row_offsets[first]); e < at(rows.row_offsets[first + 1]); ++e) {
-        const std::int32_t other = block_of[at(rows.columns[e])];
-        if (std::exchange(last[at(other)], b) != b) {
-          placed[at(b)].needs.push_back(other);
+  /// A block that another one needs.
+  struct need {
+    std::int32_t block;
+    std::int32_t entry;  ///< number of the first entry of each row that has a column in it
+  };
+  /// Calls visit(block, what it needs, ascending) for all blocks in their order, until it returns false.
+  template <class Offset, class Visit>
+  void for_each_block(const block_rows<Index, Offset>& rows, Visit visit) const {
+    std::vector<need> needed;
+    std::int32_t b = 0;
+    for (std::int64_t run = 0; run < rows.runs(); ++run) {
+      needed.clear();
+      const auto begin = at(rows.offsets[at(run)]);
+      const auto end = at(rows.offsets[at(run + 1)]);
+      for (auto e = begin; e < end; ++e) {
+        const std::int32_t other = block_of[at(rows.columns[e])];  // columns ascend: so do blocks
+        if (needed.empty() || needed.back().block != other) {
+          needed.push_back({other, static_cast<std::int32_t>(e - begin)});
         }
+      }
+      const std::int64_t first = rows.first_rows[at(run)];
+      for (; b < blocks() && first_row(b) < rows.first_rows[at(run + 1)]; ++b) {
+        if (!visit(b, needed)) {
+          return;
+        }
+        needed.push_back(
+            {b, static_cast<std::int32_t>(static_cast<std::int64_t>(end - begin) + first_row(b) - first)});
       }
     }
   }
 
+ private:
+  using step_and_block = std::pair<std::int32_t, std::int32_t>;
+
+  /// Cuts the runs into blocks.
+  template <class Offset>
+  void cut(const block_rows<Index, Offset>& rows) {
+    for (std::int64_t run = 0; run < rows.runs(); ++run) {
+      const Index end = rows.first_rows[at(run + 1)];
+      for (Index first = rows.first_rows[at(run)]; first < end; first += static_cast<Index>(shape.rows)) {
+        const Index next = std::min(end, static_cast<Index>(first + shape.rows));
+        std::fill(block_of.begin() + first, block_of.begin() + next,
+                  static_cast<std::int32_t>(first_rows.size()));
+        first_rows.push_back(first);
+      }
+    }
+    first_rows.push_back(static_cast<Index>(rows.rows()));
+    placed.resize(at(blocks()));
+  }
+  /// Places a block that needs the blocks `wanted_`, which are placed, and before it its partial blocks.
   void place(std::int32_t b) {
-    std::vector<std::int32_t> needs = std::move(placed[at(b)].needs);
-    const auto is_older = [&](std::int32_t one, std::int32_t other) {
-      return placed[at(one)].step < placed[at(other)].step;
-    };
-    std::stable_sort(needs.begin(), needs.end(), is_older);
     const auto first_partial = static_cast<std::int32_t>(placed.size());
     const auto room = static_cast<std::ptrdiff_t>(shape.capacity());
-    while (static_cast<std::ptrdiff_t>(needs.size()) > room) {
-      const auto partial = static_cast<std::int32_t>(placed.size());
-      placed.emplace_back().needs.assign(needs.begin(), needs.begin() + room);
-      put(placed.back());
-      needs.erase(needs.begin(), needs.begin() + room);
-      needs.insert(std::upper_bound(needs.begin(), needs.end(), partial, is_older), partial);
+    auto from = wanted_.begin();
+    if (count_of(wanted_) > room) {
+      std::sort(wanted_.begin(), wanted_.end());
+      for (; wanted_.end() - from > room; --from) {
+        const auto partial = static_cast<std::int32_t>(placed.size());
+        placed.emplace_back();
+        put(placed.back(), from, from + room);
+        from += room;
+        // The partial block takes the place of the last one it has taken, and moves to where it belongs.
+        const step_and_block made{placed.back().step, partial};
+        const auto place = std::upper_bound(from, wanted_.end(), made);
+        *std::move(from, place, from - 1) = made;
+      }
     }
-    block& made = placed[at(b)];
-    made.needs = std::move(needs);
-    made.first_partial = first_partial;
-    made.partials = static_cast<std::int32_t>(placed.size()) - first_partial;
-    put(made);
+    put(placed[at(b)], from, wanted_.end());
+    placed[at(b)].first_partial = first_partial;
+    placed[at(b)].partials = static_cast<std::int32_t>(placed.size()) - first_partial;
   }
   /// Puts a block into the first step behind what it needs that has room.
-  void put(block& b) {
-    std::int64_t step = 0;
-    for (const std::int32_t other : b.needs) {
-      step = std::max(step, placed[at(other)].step + 1);
+  void put(block& b, typename std::vector<step_and_block>::const_iterator from,
+           typename std::vector<step_and_block>::const_iterator to) {
+    b.first_need = count_of(needs);
+    b.needs = static_cast<std::int32_t>(to - from);
+    std::int32_t step = 0;
+    for (; from != to; ++from) {
+      needs.push_back(from->second);
+      step = std::max(step, from->first + 1);
     }
     b.step = with_room(step);
     b.in_step = filled_[at(b.step)]++;
@@ -147,11 +177,11 @@ class placement {
     }
   }
   /// Returns the first step from `step` on that is not full.
-  std::int64_t with_room(std::int64_t step) {
-    std::int64_t found = step;
+  std::int32_t with_room(std::int32_t step) {
+    std::int32_t found = step;
     for (;; found = next_[at(found)]) {
       while (at(found) >= next_.size()) {
-        next_.push_back(static_cast<std::int64_t>(next_.size()));
+        next_.push_back(static_cast<std::int32_t>(next_.size()));
         filled_.push_back(0);
       }
       if (next_[at(found)] == found) {
@@ -164,17 +194,31 @@ class placement {
     return found;
   }
 
-  void number(std::int64_t max_ring_blocks) {
+  /// Numbers the blocks that are placed.
+  void number() {
     first_of_step.assign(filled_.size() + 1, 0);
     std::partial_sum(filled_.begin(), filled_.end(), first_of_step.begin() + 1);
     for (block& b : placed) {
       b.index = first_of_step[at(b.step)] + b.in_step;
     }
-    ring_blocks = std::min(max_ring_blocks, static_cast<std::int64_t>(placed.size()));
+  }
+  /// Returns whether what the blocks [first, last) and their partial blocks need is in a ring buffer then:
+  /// the blocks of a step replace the oldest ones while others of the step still read.
+  [[nodiscard]] bool are_in_ring(std::int32_t first, std::int32_t last, std::int64_t max_ring_blocks) const {
+    const auto is_there = [&](const block& b) {
+      const auto from = needs.begin() + b.first_need;
+      return std::all_of(from, from + b.needs, [&](std::int32_t other) {
+        return placed[at(other)].index >= first_of_step[at(b.step) + 1] - max_ring_blocks;
+      });
+    };
+    const auto partials = placed.begin() + placed[at(first)].first_partial;
+    return std::all_of(placed.begin() + first, placed.begin() + last, is_there) &&
+           std::all_of(partials, placed.end(), is_there);
   }
 
-  std::vector<std::int32_t> filled_;  ///< by step: its blocks
-  std::vector<std::int64_t> next_;    ///< by step: itself, or a later step if it is full
+  std::vector<std::int32_t> filled_;    ///< by step: its blocks
+  std::vector<std::int32_t> next_;      ///< by step: itself, or a later step if it is full
+  std::vector<step_and_block> wanted_;  ///< what the block in work needs
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::dataflow::natural_blocks

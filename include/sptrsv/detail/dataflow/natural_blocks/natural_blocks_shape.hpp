@@ -31,6 +31,11 @@ struct shape_values {
   [[nodiscard]] constexpr int step_tiles() const { return warps * tiles * 32; }
 };
 
+/// Returns the slot of the k-th value, by columns, of a tile. The values of 32 tiles stand side by side.
+SPTRSV_HOST_DEVICE constexpr std::uint32_t value_slot(std::int64_t tile, int k, int tile_entries) {
+  return static_cast<std::uint32_t>((tile / 32 * tile_entries + k) * 32 + tile % 32);
+}
+
 /// A shape of the tuning (sptrsv::natural_block_shape) as a type, for which the kernel is compiled.
 template <int Rows, int Lanes, int Tiles, int Warps, int Groups>
 struct kernel_shape {

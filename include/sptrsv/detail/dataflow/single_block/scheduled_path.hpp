@@ -131,6 +131,13 @@ class scratch {
   buffer<std::int64_t> words_;
 };
 
+/// Where the values of a triangle go, in device memory.
+struct value_slots {
+  const std::uint32_t* of_entries;  ///< see schedule::entry_slots
+  const std::uint32_t* of_links;
+  const std::uint32_t* of_rows;
+};
+
 /// `Method`: the kernel and its schedule, see tile_method.
 template <class Method, class Scalar, class Offset, class Executor>
 class scheduled_path {
@@ -138,32 +145,28 @@ class scheduled_path {
   static constexpr const char* name = Method::name;
   using workspace = scratch;
 
-  /// `sources`, `diagonal_sources`: by entry and by row of the triangle, the stored entry of its value.
+  /// `t`: the triangle of the schedule.
+  template <class Index>
   scheduled_path(const typename Method::schedule& from, int shape_index, std::int64_t max_rhs,
-                 buffer<Offset>&& sources, buffer<Offset>&& diagonal_sources, const triangle_form& form,
-                 const Executor& on, memory_resource& resource)
+                 const device_triangle<Index, Offset>& t, const triangle_form& form, const Executor& on,
+                 memory_resource& resource)
       : layout_(from.in_tile),
         shape_index_(shape_index),
         max_rhs_(max_rhs),
         form_(form),
-        rows_(static_cast<std::int64_t>(from.rows.size())),
-        entries_(static_cast<std::int64_t>(from.entry_slots.size())),
-        links_(static_cast<std::int64_t>(from.link_slots.size())),
+        rows_(from.schedule_rows),
+        entries_(t.entries()),
+        links_(count_of(from.link_slots)),
         kernel_(Method::describe(from)),
-        sources_(std::move(sources)),
-        diagonal_sources_(std::move(diagonal_sources)) {
+        sources_(copy_of(t.sources, on, resource)),
+        diagonal_sources_(copy_of(t.diagonal_sources, on, resource)) {
     params_.tiles = static_cast<std::int32_t>(from.tiles);
     params_.x_ring_size = static_cast<std::int32_t>(from.x_ring_size);
-    params_.size = static_cast<std::int32_t>(from.row_slots.size());
+    params_.size = static_cast<std::int32_t>(t.size);
     params_.reversed = form.reversed;
-    params_.operands = arrays_.add(from.operands, on, resource);
-    params_.rows = arrays_.add(from.rows, on, resource);
-    params_.in_tile_rows = arrays_.add(from.in_tile_rows, on, resource);
-    params_.places = arrays_.add(from.places, on, resource);
-    params_.present = arrays_.add(from.present, on, resource);
-    entry_slots_ = arrays_.add(from.entry_slots, on, resource);
-    link_slots_ = arrays_.add(from.link_slots, on, resource);
-    row_slots_ = arrays_.add(from.row_slots, on, resource);
+    params_.operands = arrays_.begin_add(from.operands, on, resource);
+    slots_.of_links = arrays_.begin_add(from.link_slots, on, resource);
+    Method::add_arrays(from, t, params_, slots_, arrays_, on, resource);
     params_.values = zeros(from.value_slots, on, resource);
     params_.in_tile = zeros(rows_ / layout_.rows * layout_.entries, on, resource);
     params_.reciprocals = arrays_.template make<Scalar>(rows_, on, resource);
@@ -173,6 +176,7 @@ class scheduled_path {
     params_.sink = zero_and_sink + 1;
     fill_with_ones(params_.reciprocals, rows_, on);
     fill_with_ones(params_.pivots, form.unit ? 0 : rows_, on);
+    on.synchronize();  // the schedule may end
   }
 
   void update_values(const Scalar* stored, const Executor& on) {
@@ -181,7 +185,7 @@ class scheduled_path {
       fill_with_ones(params_.reciprocals, rows_, on);
     }
     simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
-                   scatter_pivots<Scalar, Offset>{stored, diagonal_sources_.data(), row_slots_,
+                   scatter_pivots<Scalar, Offset>{stored, diagonal_sources_.data(), slots_.of_rows,
                                                   params_.pivots, params_.reciprocals, form_.conjugated});
     scatter_entries<Scalar, Offset> body{};
     body.sources = sources_.data();
@@ -193,10 +197,10 @@ class scheduled_path {
     for (int pass = 0; pass < 2; ++pass) {
       body.second_pass = pass == 1;
       body.stored = stored;
-      body.slots = entry_slots_;
+      body.slots = slots_.of_entries;
       simt::for_each(on, entries_, body);
       body.stored = nullptr;
-      body.slots = link_slots_;
+      body.slots = slots_.of_links;
       simt::for_each(on, links_, body);
     }
   }
@@ -227,7 +231,7 @@ class scheduled_path {
     }
     std::uint32_t slot = 0;
     Scalar pivot;
-    on.download(&slot, row_slots_ + substitution_index, sizeof(slot));
+    on.download(&slot, slots_.of_rows + substitution_index, sizeof(slot));
     on.download(&pivot, params_.pivots + slot, sizeof(pivot));
     return pivot == Scalar{};
   }
@@ -258,9 +262,7 @@ class scheduled_path {
   kernel_info kernel_;
   device_arrays arrays_;
   kernel_params<Scalar> params_{};  ///< all but those of one solve
-  const std::uint32_t* entry_slots_;
-  const std::uint32_t* link_slots_;
-  const std::uint32_t* row_slots_;
+  value_slots slots_{};
   buffer<Offset> sources_;
   buffer<Offset> diagonal_sources_;
 };

@@ -73,6 +73,21 @@ shape_choice choose_shape(const host_triangle<Index, Offset>& rows, const host_l
   return best;
 }
 
+/// Returns a lower bound of the predicted time. A row has at most `reach` entries inside its tile; see
+/// schedule_rows for the others.
+template <class Tuning>
+double least_nanoseconds(std::int64_t rows, std::int64_t entries) {
+  double least = std::numeric_limits<double>::infinity();
+  shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
+    const shape_values values = values_of<decltype(shape)>();
+    const std::int64_t parts = (entries - (values.reach + 1) * rows) / (values.row_capacity() - 1);
+    const double tiles = static_cast<double>(std::max(rows, parts)) / values.rows;
+    least =
+        std::min(least, Tuning::single_block_launch_ns + tiles * Tuning::single_block_shapes[index].tile_ns);
+  });
+  return least;
+}
+
 /// Returns the length in tiles of the ring buffer that fits into shared memory.
 template <class Tuning, class Scalar>
 std::int64_t x_ring_tiles(const shape_choice& chosen, std::size_t shared_limit) {

@@ -32,22 +32,21 @@ inline constexpr std::uint32_t in_tile_bit = 1u << 31;
 /// What schedules of the paths single_block and natural_blocks (where a tile is a block) have in common.
 struct schedule_arrays {
   in_tile_layout in_tile{};
-  std::int64_t tiles = 0;                   ///< of natural_blocks: steps
-  std::int64_t x_ring_size = 0;             ///< components (blocks) in the ring buffer, without the zero
-  std::int64_t value_slots = 0;             ///< for values of entries that are not in-tile entries
-  std::vector<std::uint16_t> operands;      ///< by slot (tile): component (block) of the ring buffer
-  std::vector<tile_row> rows;               ///< by row of the schedule: tile * rows + row in tile
-  std::vector<std::uint32_t> in_tile_rows;  ///< by row of the schedule: a bit for each row of its tile needed
-  std::vector<std::uint32_t> entry_slots;   ///< by entry of the triangle: the place of its value
-  std::vector<std::uint32_t> link_slots;    ///< by link to a partial row: the place of its factor -1
-  std::vector<std::uint32_t> row_slots;     ///< by row of the triangle: its row of the schedule
-  std::vector<std::uint16_t> places;        ///< of natural_blocks, by block: its place in the x ring buffer
-  std::vector<std::uint64_t> present;       ///< of natural_blocks, by tile: a bit for each entry, by columns
+  std::int64_t tiles = 0;                 ///< of natural_blocks: steps
+  std::int64_t x_ring_size = 0;           ///< components (blocks) in the ring buffer, without the zero
+  std::int64_t schedule_rows = 0;         ///< with rows that are empty
+  std::int64_t value_slots = 0;           ///< for values of entries that are not in-tile entries
+  std::vector<std::uint16_t> operands;    ///< by slot (tile): component (block) of the ring buffer
+  std::vector<std::uint32_t> link_slots;  ///< by link to a partial row: the place of its factor -1
 };
 
 struct schedule : schedule_arrays {
   shape_values shape{};
-  std::int64_t reloads = 0;  ///< number of reloading rows
+  std::int64_t reloads = 0;                 ///< number of reloading rows
+  std::vector<tile_row> rows;               ///< by row of the schedule: tile * rows + row in tile
+  std::vector<std::uint32_t> in_tile_rows;  ///< by row of the schedule: a bit for each row of its tile needed
+  std::vector<std::uint32_t> entry_slots;   ///< by entry of the triangle: the place of its value
+  std::vector<std::uint32_t> row_slots;     ///< by row of the triangle: its row of the schedule
 };
 
 template <class Index, class Offset>
@@ -91,7 +90,8 @@ class schedule_builder {
     }
     p_.x_ring_size = std::min(p_.x_ring_size, p_.tiles * rows_);
     p_.in_tile = {rows_, p_.shape.reach, p_.shape.in_tile_entries};
-    p_.value_slots = static_cast<std::int64_t>(p_.operands.size());
+    p_.schedule_rows = count_of(p_.rows);
+    p_.value_slots = count_of(p_.operands);
     return failed_ ? std::nullopt : std::optional<schedule>(std::move(p_));
   }
 
