@@ -55,12 +55,12 @@ class rewriter {
     if (!of_.by_time()) {
       return by_rows();
     }
-    if (exact_nanoseconds_ <= least_rewritten_nanoseconds()) {
-      return refused("no rewritten system can be solved faster, " +
-                     beside_exact("predicted at least", least_rewritten_nanoseconds()));
-    }
     if (most_levels_ < tuning::least_rewritten_levels) {
       return refused(text_from("there are only ", most_levels_, " levels"));
+    }
+    if (exact_nanoseconds_ <= least_rewritten_nanoseconds() + tuning::rewritten_saving_ns) {
+      return refused("no rewritten system can be solved so much faster that it pays, " +
+                     beside_exact("predicted at least", least_rewritten_nanoseconds()));
     }
     const double left = levels_left();
     attempt made;
@@ -74,10 +74,21 @@ class rewriter {
 
   /// Returns the predicted time of the right-hand sides of the rewritten system on its path.
   [[nodiscard]] double rhs_nanoseconds(const elimination& rows, const plan_type& plan) const {
-    return plan.combines_rhs(of_.max_rhs) ? combine_nanoseconds(rows) : transform_nanoseconds(rows);
+    const outlook of = outlook_of(rows);
+    return plan.combines_rhs(of_.max_rhs) ? combine_nanoseconds(of) : transform_nanoseconds(of);
   }
 
  private:
+  /// What is known of a rewritten system, or hoped for, before it has a plan.
+  struct outlook {
+    std::int64_t run_levels;
+    std::int64_t entries;
+    std::int64_t rhs_entries;
+  };
+  static outlook outlook_of(const elimination& rows) {
+    return {rows.run_levels(), rows.entries(), rows.rhs_entries()};
+  }
+
   static attempt refused(const std::string& why) { return {nullptr, {}, "not rewritten: " + why}; }
   static attempt refused(const elimination& rows) {
     return refused(text_from("only ", rows.rewritten(), " rows could be"));
@@ -128,7 +139,7 @@ class rewriter {
     time_limits times;
     if (of_.by_time()) {
       // On the row_per_thread path the new entries cost more than a level: they all need recent components.
-      times.nanoseconds = exact_nanoseconds_ - transform_nanoseconds(*rows);
+      times.nanoseconds = exact_nanoseconds_ - transform_nanoseconds(outlook_of(*rows));
     }
     return plan(std::move(rows), text_from(" in runs of ", numbers::run_rows, " rows"), times);
   }
@@ -146,18 +157,24 @@ class rewriter {
     return std::move(*before);
   }
   attempt by_levels(const row_levels<Index>& levels, const attempt* before) const {
-    auto rows =
-        runs_of(levels, of_.policy.run_levels > 1 ? of_.policy.run_levels
-                                                  : length_of_runs(static_cast<double>(of_.stored.size) /
-                                                                   static_cast<double>(levels.count)));
+    const std::int64_t length =
+        of_.policy.run_levels > 1
+            ? of_.policy.run_levels
+            : length_of_runs(static_cast<double>(of_.stored.size) / static_cast<double>(levels.count));
+    // At best no row gets an entry.
+    const outlook hoped{length, exact_.system.entries, 0};
+    if (before != nullptr && !may_pay(hoped, levels.count, run_limits(hoped, *before))) {
+      return refused(text_from("runs of ", length, " levels cannot save so much that it pays"));
+    }
+    auto rows = runs_of(levels, length);
     if (!are_enough(rows->rewritten())) {
       return refused(*rows);
     }
     const std::string kind = text_from(" in runs of ", rows->run_levels(), " levels");
     time_limits times;
     if (before != nullptr) {
-      times = run_limits(*rows, *before);
-      if (!may_pay(*rows, levels.count, times)) {
+      times = run_limits(outlook_of(*rows), *before);
+      if (!may_pay(outlook_of(*rows), levels.count, times)) {
         return refused(text_from("runs of ", rows->run_levels(), " levels would have ", rows->entries(),
                                  " entries instead of ", rows->triangle().entries()));
       }
@@ -171,38 +188,48 @@ class rewriter {
   }
   /// Returns the limits of a system that is rewritten by levels: it must be faster than what was tried before
   /// it, and than the system as it is.
-  [[nodiscard]] time_limits run_limits(const elimination& rows, const attempt& before) const {
+  [[nodiscard]] time_limits run_limits(const outlook& of, const attempt& before) const {
     const bool by_rows =
         before.plan ? before.plan->is_row_per_thread() : exact_.chosen == path_name::row_per_thread;
     const double now = before.plan ? before.plan->nanoseconds + rhs_nanoseconds(*before.rows, *before.plan)
                                    : exact_nanoseconds_;
     time_limits times;
-    const double gain = by_rows                                  ? tuning::rewritten_gain_over_row_per_thread
-                        : rows.run_levels() > tuning::run_levels ? tuning::rewritten_gain
-                                                                 : tuning::rewritten_gain_of_wide_levels;
-    times.nanoseconds = std::min(gain * now, now - tuning::rewritten_saving_ns) - transform_nanoseconds(rows);
-    if (rows.run_levels() == tuning::very_narrow_run_levels) {
+    const double gain = by_rows                              ? tuning::rewritten_gain_over_row_per_thread
+                        : of.run_levels > tuning::run_levels ? tuning::rewritten_gain
+                                                             : tuning::rewritten_gain_of_wide_levels;
+    times.nanoseconds = std::min(gain * now, now - tuning::rewritten_saving_ns) - transform_nanoseconds(of);
+    if (of.run_levels == tuning::very_narrow_run_levels) {
       return times;  // the model promises too short times for row_per_thread
     }
     times.row_per_thread = std::min((by_rows ? tuning::rewritten_gain_over_row_per_thread
                                              : tuning::rewritten_gain_by_row_per_thread) *
                                         now,
                                     now - tuning::rewritten_row_per_thread_saving_ns) -
-                           (of_.max_rhs == 1 ? combine_nanoseconds(rows) : transform_nanoseconds(rows));
+                           (of_.max_rhs == 1 ? combine_nanoseconds(of) : transform_nanoseconds(of));
     return times;
   }
   /// Returns whether a system rewritten by levels may meet one of the limits, before its pattern is made.
-  [[nodiscard]] bool may_pay(const elimination& rows, std::int64_t levels, const time_limits& times) const {
-    const auto entries = static_cast<double>(rows.entries());
-    const std::int64_t least_levels = simt::ceil_div(levels, rows.run_levels());
-    const bool may_grow =
-        rows.run_levels() > tuning::run_levels || rows.triangle().longest_row > tuning::longest_row ||
-        entries <= tuning::rewritten_growth * static_cast<double>(rows.triangle().entries());
-    return (may_grow && partitioned::least_nanoseconds<tuning>(least_levels) < times.nanoseconds) ||
+  [[nodiscard]] bool may_pay(const outlook& of, std::int64_t levels, const time_limits& times) const {
+    const auto entries = static_cast<double>(of.entries);
+    const std::int64_t least_levels = simt::ceil_div(levels, of.run_levels);
+    const bool may_grow = of.run_levels > tuning::run_levels ||
+                          exact_.system.longest_row > tuning::longest_row ||
+                          entries <= tuning::rewritten_growth * static_cast<double>(exact_.system.entries);
+    return (may_grow && least_partitioned_nanoseconds(least_levels) < times.nanoseconds) ||
            row_per_thread::solve_costs::of<tuning>(sizeof(Scalar), sizeof(Index), of_.max_rhs)
                    .template rewritten_nanoseconds<tuning>(static_cast<double>(of_.stored.size), entries,
                                                            static_cast<double>(least_levels)) <
                times.row_per_thread;
+  }
+  /// Returns a time that the partitioned path of a rewritten system is not expected to fall below: fewer
+  /// levels, but what levels take for their rows remains.
+  [[nodiscard]] double least_partitioned_nanoseconds(std::int64_t least_levels) const {
+    const double least = partitioned::least_nanoseconds<tuning>(least_levels);
+    const double now = exact_.times.partitioned;
+    return now < path_times::never && exact_.system.levels
+               ? least +
+                     std::max(0.0, now - partitioned::least_nanoseconds<tuning>(exact_.system.levels->count))
+               : least;
   }
 
   /// Returns whether so many rows are rewritten that it may pay.
@@ -245,19 +272,26 @@ class rewriter {
   }
 
   /// Returns the predicted time of computing the right-hand sides of the rewritten system.
-  [[nodiscard]] double transform_nanoseconds(const elimination& rows) const {
-    const double bytes = static_cast<double>(rows.transform_bytes()) * static_cast<double>(of_.max_rhs);
-    return tuning::transform_launch_ns + bytes * tuning::row_per_thread_byte_ns;
+  [[nodiscard]] double transform_nanoseconds(const outlook& of) const {
+    const double bytes = rhs_bytes(of) + static_cast<double>(of_.stored.size + 1) * sizeof(Offset);
+    return tuning::transform_launch_ns +
+           bytes * static_cast<double>(of_.max_rhs) * tuning::row_per_thread_byte_ns;
   }
-  /// Returns the predicted time that a kernel needs to combine a right-hand side itself.
-  [[nodiscard]] static double combine_nanoseconds(const elimination& rows) {
-    return static_cast<double>(rows.combine_bytes()) * tuning::row_per_thread_byte_ns;
+  /// Returns the predicted time that a kernel needs to combine a right-hand side itself: the entries of a
+  /// row, and where they begin, lie in memory sectors of their own.
+  [[nodiscard]] double combine_nanoseconds(const outlook& of) const {
+    return (rhs_bytes(of) + static_cast<double>(of.rhs_entries) * (sizeof(Scalar) + sizeof(Index))) *
+           tuning::row_per_thread_byte_ns;
+  }
+  /// Returns the bytes of a right-hand side, before and after it is transformed, and of the entries for it.
+  [[nodiscard]] double rhs_bytes(const outlook& of) const {
+    return 2.0 * static_cast<double>(of_.stored.size) * sizeof(Scalar) +
+           static_cast<double>(of.rhs_entries) * (sizeof(Scalar) + sizeof(Index));
   }
   /// Returns a lower bound of the predicted time of a solve with rewritten rows: two launches, and the
   /// right-hand sides read and written by the first one.
   [[nodiscard]] double least_rewritten_nanoseconds() const {
-    const double bytes =
-        2.0 * static_cast<double>(of_.stored.size) * static_cast<double>(of_.max_rhs) * sizeof(Scalar);
+    const double bytes = rhs_bytes({1, 0, 0}) * static_cast<double>(of_.max_rhs);
     return tuning::transform_launch_ns + bytes * tuning::row_per_thread_byte_ns +
            std::min(tuning::partitioned_launch_ns, tuning::single_block_launch_ns);
   }

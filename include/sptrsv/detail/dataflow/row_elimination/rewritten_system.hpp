@@ -138,20 +138,10 @@ class rewritten_system {
         {triangle().size, lane_bits_, form_.reversed, rhs_offsets_.data(), rhs_columns_.data(),
          rhs_values_.data(), alpha, b, c});
   }
-  /// Returns how many bytes transform() reads and writes for one right-hand side.
-  [[nodiscard]] std::size_t transform_bytes() const {
-    return 2 * at(triangle().size) * sizeof(Scalar) + rhs_offsets_.bytes() + rhs_entry_bytes();
-  }
   /// Returns the entries of the right-hand sides for a kernel that combines them itself.
   [[nodiscard]] row_per_thread::rewritten_rhs<Scalar, Index, Offset> rhs() const {
     return {rhs_offsets_.data(), rhs_columns_.data(), rhs_values_.data()};
   }
-  /// Returns how many bytes such a kernel reads, in effect: the entries of a row, and where they begin, lie
-  /// in memory sectors of their own.
-  [[nodiscard]] std::size_t combine_bytes() const {
-    return transform_bytes() - rhs_offsets_.bytes() + rhs_entry_bytes();
-  }
-
   [[nodiscard]] std::size_t bytes() const {
     return triangle_.bytes() + row_offsets_.bytes() + columns_.bytes() + values_.bytes() +
            first_grown_.bytes() + levels_.bytes() + positions_.order.bytes() + rhs_offsets_.bytes() +
@@ -169,9 +159,6 @@ class rewritten_system {
   }
 
  private:
-  [[nodiscard]] std::size_t rhs_entry_bytes() const {
-    return at(rhs_entries()) * (sizeof(Scalar) + sizeof(Index));
-  }
   [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {
     return {triangle().view(), stored, form_.conjugated, form_.reversed};
   }
