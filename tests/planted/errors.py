@@ -837,19 +837,27 @@ ERRORS = (
         "natural_blocks_steps",
         Edit(
             NATURAL_BLOCKS + "natural_blocks_placement.hpp",
-            "first_of_step[at(b.step + 1)] - ring_blocks",
-            "first_of_step[at(b.step)] - ring_blocks",
+            "first_of_step[at(b.step) + 1] - max_ring_blocks",
+            "first_of_step[at(b.step)] - max_ring_blocks",
         ),
     ),
     error(
         "rows with other columns join a block",
         "bounds",
+        "natural_blocks_steps",
+        Edit(NATURAL_BLOCKS + "block_rows.hpp", "joins && !warp.any(differs)", "joins"),
+    ),
+    error(
+        "the entries of a later row of a block are placed as if all rows had as many",
+        "index",
         "natural_blocks",
-        Edit(
-            NATURAL_BLOCKS + "natural_blocks_placement.hpp",
-            "std::equal(columns_of(first), columns_of(first) + outside, columns_of(row))",
-            "true",
-        ),
+        Edit(NATURAL_BLOCKS + "place_values.hpp", "static_cast<Offset>(length + r)", "static_cast<Offset>(length)"),
+    ),
+    error(
+        "links to partial blocks are taken for absent entries",
+        "ieee",
+        "natural_blocks",
+        Edit(NATURAL_BLOCKS + "place_values.hpp", "ctx.store(present + tile_of(first), found);", ""),
     ),
     error(
         "a block stands in the step of a block that it needs",
@@ -857,8 +865,8 @@ ERRORS = (
         "natural_blocks",
         Edit(
             NATURAL_BLOCKS + "natural_blocks_placement.hpp",
-            "step = std::max(step, placed[at(other)].step + 1);",
-            "step = std::max(step, placed[at(other)].step);",
+            "step = std::max(step, from->first + 1);",
+            "step = std::max(step, from->first);",
         ),
     ),
     # dataflow, hybrid path and row elimination
@@ -990,7 +998,7 @@ ERRORS = (
         "both_triangles",
         Edit(
             D + "dataflow/predict.hpp",
-            "wanted[static_cast<std::size_t>(k)]",
+            "wanted[at(k)]",
             "wanted[0]",
         ),
     ),
