@@ -280,6 +280,83 @@ def measure_calls(arguments):
         compare("call for 32 rows", solution, x)
 
 
+def measure_torch_calls(arguments):
+    """PyTorch: the times of calls of a TriangularSolve that takes no time, beside what PyTorch takes for less."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    wait = (lambda _: torch.cuda.synchronize()) if device == "cuda" else (lambda _: None)
+    warnings.filterwarnings("ignore", "Sparse ")
+    size, count = 32, 4
+    a = torch.eye(size, dtype=torch.float64, device=device).to_sparse_csr()
+    solve = sptrsv.torch.TriangularSolve(a, max_rhs=count)
+    values, b = a.values().clone(), torch.arange(1.0, size + 1, dtype=torch.float64, device=device)
+    rights, all_values = b.expand(count, size).contiguous(), values.expand(count, size).contiguous()
+    columns, x = rights.T.contiguous(), torch.empty_like(b)
+    parameters = b.clone().requires_grad_(), values.clone().requires_grad_()
+    ones = torch.ones_like(b)
+    handle = solve._solvers[False]._handle
+
+    def c_functions():
+        _library.library.sptrsv_update_values(handle, values.data_ptr(), size, None)
+        _library.library.sptrsv_solve(handle, b.data_ptr(), x.data_ptr(), None)
+
+    def without_gradients():
+        with torch.no_grad():
+            return solve(*parameters)
+
+    def gradients(call):
+        return torch.autograd.grad(call(*parameters), parameters, ones)
+
+    @torch.library.custom_op("sptrsv_benchmark::copy", mutates_args=())
+    def custom_op(b: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        return torch.empty_like(b)
+
+    class Function(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, b, values):
+            ctx.save_for_backward(b, values)
+            return torch.empty_like(b)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return ctx.saved_tensors
+
+    class MappedFunction(torch.autograd.Function):
+        @staticmethod
+        def forward(b, values):
+            return torch.empty_like(b)
+
+        @staticmethod
+        def setup_context(ctx, operands, output):
+            pass
+
+        @staticmethod
+        def vmap(_, in_dims, b, values):
+            return torch.empty_like(b), 0
+
+    calls = {
+        "the C functions": c_functions,
+        "torch.empty_like": partial(torch.empty_like, b),
+        "an empty custom_op": partial(custom_op, b, values),
+        "solve": partial(solve, b, values),
+        "solve of parameters under no_grad": without_gradients,
+        f"solve of {count} right-hand sides": partial(solve, columns, values),
+        "an empty autograd.Function, forward": partial(Function.apply, *parameters),
+        "solve, forward": partial(solve, *parameters),
+        "an empty autograd.Function and its gradients": partial(gradients, Function.apply),
+        "torch.mul and its gradients": partial(gradients, torch.mul),
+        "solve and its gradients": partial(gradients, solve),
+        "torch.vmap of torch.mul": partial(torch.vmap(torch.mul), rights, all_values),
+        "torch.vmap of an empty autograd.Function": partial(torch.vmap(MappedFunction.apply), rights, all_values),
+        "torch.vmap of solve, over right-hand sides": partial(torch.vmap(solve, (0, None)), rights, values),
+        "torch.vmap of solve, over values": partial(torch.vmap(solve), rights, all_values),
+    }
+    print_heading(f"PyTorch {torch.__version__}, {device}, a call for {size} rows", "us")
+    for name, call in calls.items():
+        print_row(name, min(mean_time(call, wait, 100 if arguments.quick else 1000) for _ in range(15)))
+    compare("PyTorch, call", solve(b, values), b)
+    compare("PyTorch, gradient by the values", gradients(solve)[1], -b)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small systems and batches")
@@ -287,7 +364,7 @@ def main():
     arguments = parser.parse_args()
     start = time.perf_counter()
     parts = {compare_triangles: "cupy", compare_factors: "cupy", compare_jax: "jax", compare_torch: "torch"}
-    for part, package in {**parts, measure_calls: "numpy"}.items():
+    for part, package in {**parts, measure_calls: "numpy", measure_torch_calls: "torch"}.items():
         if package in missing:
             print(f"\n{part.__name__} is skipped: {missing[package]}.")
         else:

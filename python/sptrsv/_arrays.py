@@ -112,17 +112,22 @@ class Vector(NamedTuple):
     strides: tuple[int]  # in bytes
 
 
-def device_address(array: Any, wanted: Vector) -> int | None:
-    """Return the address of a vector in device memory of CuPy or PyTorch, or None if it is not the wanted one.
+def vector_address(array: Any, wanted: Vector, on_device: bool) -> int | None:
+    """Return the address of a vector of CuPy or PyTorch, or None if it is not the wanted one.
 
     It takes a third of the time of `describe`. The first array of a type is not recognised.
     """
     describer = _DESCRIBERS.get(type(array))
     if describer is _describe_cupy:
-        if array.dtype == wanted.dtype and array.shape == wanted.shape and array.strides == wanted.strides:
+        if (
+            on_device
+            and array.dtype == wanted.dtype
+            and array.shape == wanted.shape
+            and array.strides == wanted.strides
+        ):
             return array.data.ptr
     elif describer is _describe_tensor and (
-        array.is_cuda
+        array.is_cuda == on_device
         and array.shape == wanted.shape
         and array.stride() == (1,)
         and array.dtype in _TENSOR_TYPES
@@ -193,13 +198,13 @@ def current_stream(array: Any) -> int:
     """Return the current stream of the library that the device array belongs to."""
     module = _module(array)
     if module == "torch":
-        return _torch_stream(array)
+        return tensor_stream(array)
     if module == "cupy":
         return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
     return int(array.__cuda_array_interface__.get("stream") or 0)
 
 
-def _torch_stream(tensor: Any) -> int:
+def tensor_stream(tensor: Any) -> int:
     """Return the current stream of PyTorch; by its internal function, where it has one, which takes a tenth of the
     time."""
     torch = sys.modules["torch"]

@@ -6,7 +6,7 @@ import ctypes
 from typing import Any, NamedTuple
 
 from . import _library
-from ._arrays import ArrayLike, MatrixLike, Vector, conjugated, current_stream, device_address, empty_like
+from ._arrays import ArrayLike, MatrixLike, Vector, conjugated, current_stream, empty_like, vector_address
 from ._system import (
     Info,
     Matrix,
@@ -112,14 +112,14 @@ class Solver(System, Operator):
         array
             `out`, or a new array of the kind of `b`.
         """
-        if alpha == 1 and self._on_device and (right_address := device_address(b, self._vector)) is not None:
+        if alpha == 1 and (right_address := vector_address(b, self._vector, self._on_device)) is not None:
             result = empty_like(b) if out is None else out
-            address = device_address(result, self._vector)
+            address = vector_address(result, self._vector, self._on_device)
             apart = (
                 address is not None and abs(address - right_address) >= self._vector.shape[0] * self._vector.strides[0]
             )
             if apart or address == right_address:
-                stream = current_stream(b) or None
+                stream = (current_stream(b) or None) if self._on_device else None
                 _library.check(_library.library.sptrsv_solve(self._handle, right_address, address, stream))
                 return result
         right, solution, result = self._operands(b, out)

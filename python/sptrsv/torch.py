@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import inspect
 import itertools
 import threading
 import weakref
@@ -10,8 +12,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
+from torch.nn import Parameter
 
-from ._arrays import SparseMatrix, conjugated, sparse_arrays
+from . import _library
+from ._arrays import SparseMatrix, conjugated, sparse_arrays, tensor_stream
 from ._batch import BatchSolver, analyze_batch
 from ._errors import InputError
 from ._solver import ADJOINT, analyze
@@ -82,6 +87,10 @@ class TriangularSolve:
         self._solvers = [analyze(self._pattern, transpose=op, policy=policy, **self._form) for op in self._operations]
         self._batches: list[BatchSolver | None] = [None, None]
         self._lock = threading.RLock()
+        self._dtype = getattr(torch, self._solvers[0].dtype.name)
+        self._on_device = self._solvers[0]._on_device
+        self._size, self._max_rhs = self._solvers[0].shape[0], max_rhs
+        self._shape_of_values = (len(stored.indices),)
         offsets, indices = stored.offsets.long(), stored.indices.long()
         lines = torch.arange(len(offsets) - 1, device=offsets.device).repeat_interleave(offsets.diff())
         rows, columns = (indices, lines) if stored.by_columns else (lines, indices)
@@ -89,7 +98,9 @@ class TriangularSolve:
         used = strict if unit_diagonal else strict | (rows == columns)
         of_operation = (rows, columns) if transpose == "N" else (columns, rows)
         self._places = torch.stack((*of_operation, used.long()))
-        self._dtype = getattr(torch, self._solvers[0].dtype.name)
+        # The same where no graph of PyTorch is made: rows, columns, and which entries are not used, if some are not.
+        self._entries = (*self._places[:2], None if bool(used.all()) else ~used)
+        self._zero = torch.zeros((), dtype=self._dtype, device=offsets.device)
         self._key = str(next(_numbers))
         _solves[self._key] = self
 
@@ -113,10 +124,12 @@ class TriangularSolve:
             values = self.values
         if self._order is not None:
             values = self._order.apply(values)
-        return _applied(b, values, self._places, self._key, False)
+        return _applied(self, b, values, self._places, False)
 
     def _solved(self, b: Tensor, values: Tensor, adjoint: bool) -> Tensor:
         """Solve without gradients; `values` and `b` are those of one system, or have a first dimension of systems."""
+        if not (adjoint and self._conjugates) and self._needs_no_copies(b, values):
+            return self._solve_without_copies(b, values, adjoint)
         conjugates = adjoint and self._conjugates
         right = conjugated(b.detach()) if conjugates else b.detach()
         x = torch.empty(b.shape, dtype=self._dtype, device=b.device)
@@ -127,15 +140,49 @@ class TriangularSolve:
                 self._solve_batch(right, values.detach().to(self._dtype), adjoint, x)
         return conjugated(x) if conjugates else x
 
+    def _needs_no_copies(self, b: Tensor, values: Tensor) -> bool:
+        """Return whether these are values and right-hand sides of one system as the C interface takes them."""
+        dtype, on_device = self._dtype, self._on_device
+        return (
+            b.dtype is dtype
+            and values.dtype is dtype
+            and b.is_cuda is on_device
+            and values.is_cuda is on_device
+            and values.shape == self._shape_of_values
+            and values.is_contiguous()
+            and (b.dim() == 1 or (b.dim() == 2 and b.shape[1] <= self._max_rhs))
+            and b.shape[0] == self._size
+            and not (b.is_neg() or values.is_neg())
+            and not (dtype.is_complex and (b.is_conj() or values.is_conj()))
+        )
+
+    def _solve_without_copies(self, b: Tensor, values: Tensor, adjoint: bool) -> Tensor:
+        """Return the solutions of one system: calls of two C functions, and as little else as possible."""
+        x = torch.empty_like(b)
+        solver, library = self._solvers[adjoint], _library.library
+        handle = solver._handle
+        stream = (tensor_stream(b) or None) if self._on_device else None
+        with solver._lock:
+            code = library.sptrsv_update_values(handle, values.data_ptr(), self._shape_of_values[0], stream)
+            if code == 0:
+                if b.dim() == 1 and b.stride() == (1,):
+                    code = library.sptrsv_solve(handle, b.data_ptr(), x.data_ptr(), stream)
+                else:
+                    of_b, of_x = ctypes.byref(_vectors(b)), ctypes.byref(_vectors(x))
+                    code = library.sptrsv_solve_many(handle, None, of_b, of_x, None, stream)
+            _library.check(code)
+        return x
+
     def _solve_one(self, b: Tensor, values: Tensor, adjoint: bool, x: Tensor) -> None:
         """Write the solutions of one system to `x`."""
         solver = self._solvers[adjoint]
-        solver.update_values(values)
-        if b.dim() != 2:
-            solver.solve(b, out=x)
-            return
-        for part, of_x in zip(b.split(solver.max_rhs, 1), x.split(solver.max_rhs, 1), strict=True):
-            solver.solve(part, out=of_x)
+        with solver._lock:  # `_solve_without_copies` brings values of its own
+            solver.update_values(values)
+            if b.dim() != 2 or b.shape[1] <= solver.max_rhs:
+                solver.solve(b, out=x)
+                return
+            for part, of_x in zip(b.split(solver.max_rhs, 1), x.split(solver.max_rhs, 1), strict=True):
+                solver.solve(part, out=of_x)
 
     def _solve_batch(self, b: Tensor, values: Tensor, adjoint: bool, x: Tensor) -> None:
         """Write the solutions of systems with different values to `x`."""
@@ -157,6 +204,13 @@ class TriangularSolve:
             return
         for part, of_x in zip(b.split(batch.max_rhs, 2), x.split(batch.max_rhs, 2), strict=True):
             batch.solve(part, out=of_x)
+
+
+def _vectors(tensor: Tensor) -> _library.Vectors:
+    """Return vectors for the C interface."""
+    if tensor.dim() == 1:
+        return _library.Vectors(tensor.data_ptr(), 1, tensor.stride(0), 0)
+    return _library.Vectors(tensor.data_ptr(), tensor.shape[1], *tensor.stride())
 
 
 def _analyzed(*arguments: Any) -> TriangularSolve:
@@ -200,7 +254,7 @@ def _empty(b: Tensor, values: Tensor, places: Tensor, key: str, adjoint: bool) -
 def _mapped(
     apply: Any, info: Any, in_dims: Any, b: Tensor, values: Tensor, places: Tensor, key: str, adjoint: bool
 ) -> tuple[Tensor, int]:
-    """Solve for one more dimension of `b` or of `values`, or of both. `apply`: the operator, or `_Solve.apply`."""
+    """Solve for one more dimension of `b` or of `values`, or of both. `apply`: takes the arguments of the operator."""
     b_dim, values_dim = in_dims[:2]
     if values_dim is None and values.dim() == 1:  # one system with more right-hand sides
         columns = b.movedim(b_dim, -1)
@@ -215,26 +269,42 @@ def _mapped(
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    b, values, places, ctx.key, ctx.adjoint = inputs
-    ctx.solve = _named(ctx.key)
-    ctx.are_real = not b.is_complex(), not values.is_complex()
-    ctx.save_for_backward(values, places, output)
+    b, values, places, key, adjoint = inputs
+    _keep_for_backward(ctx, b, values, places, output, _named(key), adjoint)
     ctx.save_for_forward(values, places, output)
+
+
+def _keep_for_backward(
+    ctx: Any, b: Tensor, values: Tensor, places: Tensor, x: Tensor, solve: TriangularSolve, adjoint: bool
+) -> None:
+    ctx.solve, ctx.adjoint = solve, adjoint
+    ctx.are_real = not b.is_complex(), not values.is_complex()
+    ctx.save_for_backward(values, places, x)
 
 
 def _pulled_back(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
     """Return the gradients by `b` and by `values`: y for `b` is the solution with the adjoint, and -y x^H for the
     matrix."""
     values, places, x = ctx.saved_tensors
-    of_b = _applied(gradient, values, places, ctx.key, not ctx.adjoint)
-    left, right = (x, of_b) if ctx.adjoint else (of_b, x)
-    rows = values.dim() - 1  # the dimension of the rows
-    products = left.index_select(rows, places[0]) * right.index_select(rows, places[1]).conj()
-    if products.dim() > values.dim():
-        products = products.sum(dim=-1)
-    of_values = torch.where(places[2] != 0, -products, torch.zeros_like(products))
-    gradients = (of_b, of_values.conj() if ctx.solve._is_conjugated else of_values)
-    return *(g.real if is_real else g for g, is_real in zip(gradients, ctx.are_real, strict=True)), None, None, None
+    solve, adjoint = ctx.solve, ctx.adjoint
+    of_b = _applied(solve, gradient, values, places, not adjoint)
+    of_values = None
+    if ctx.needs_input_grad[1]:
+        is_plain = _is_plain(of_b, x)
+        rows, columns, unused = solve._entries if is_plain else (*places[:2], places[2] == 0)
+        left, right = (x, of_b) if adjoint else (of_b, x)
+        dim = values.dim() - 1  # the dimension of the rows
+        left, right = left.index_select(dim, rows), right.index_select(dim, columns).conj()
+        of_values = torch.addcmul(solve._zero if is_plain else left.new_zeros(()), left, right, value=-1)
+        if of_values.dim() > values.dim():
+            of_values = of_values.sum(dim=-1)
+        if unused is not None:
+            of_values = of_values.masked_fill(unused, 0)
+        if solve._is_conjugated:
+            of_values = of_values.conj()
+        if ctx.are_real[1]:
+            of_values = of_values.real
+    return of_b.real if ctx.are_real[0] else of_b, of_values, None, None, None
 
 
 def _pushed_forward(ctx: Any, b: Tensor | None, values: Tensor | None, *_: None) -> Tensor:
@@ -249,27 +319,84 @@ def _pushed_forward(ctx: Any, b: Tensor | None, values: Tensor | None, *_: None)
         to, of = (1, 0) if ctx.adjoint else (0, 1)
         product = torch.zeros_like(x).index_add(rows, places[to], factors * x.index_select(rows, places[of]))
         right = right - product
-    return _applied(right, at, places, ctx.key, ctx.adjoint)
+    return _applied(ctx.solve, right, at, places, ctx.adjoint)
 
 
-def _applied(b: Tensor, values: Tensor, places: Tensor, key: str, adjoint: bool) -> Tensor:
-    """Solve with derivatives: `torch.compile` takes those of the operator, `torch.func` those of `_Solve`."""
-    apply = _triangular_solve if torch.compiler.is_compiling() else _Solve.apply
-    return apply(b, values, places, key, adjoint)
+# Functions of PyTorch without a public name. A version that lacks one takes the operator.
+_has_storage = getattr(torch._C, "_has_storage", lambda _: False)
+_are_transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+_count_modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 1)
+_is_included = getattr(torch._C, "_dispatch_tls_is_dispatch_key_included", lambda _: True)
+_PRE_DISPATCH = getattr(torch._C.DispatchKey, "PreDispatch", None)
+_is_tracing = getattr(torch._C, "_is_tracing", lambda: True)
+
+
+def _is_plain(b: Tensor, values: Tensor) -> bool:
+    """Return whether these are tensors with memory, and nobody but autograd looks at the call: no graph is made, and
+    no transform of `torch.func`, derivative forward or mode is active."""
+    return (
+        not torch.compiler.is_compiling()
+        and type(b) in (Tensor, Parameter)
+        and type(values) in (Tensor, Parameter)
+        and not _are_transforms_active()
+        and _count_modes() == 0
+        and not _is_included(_PRE_DISPATCH)
+        and getattr(forward_ad, "_current_level", 0) < 0
+        and not _is_tracing()
+        and _has_storage(b)  # batches of gradients have none
+        and _has_storage(values)
+        and b.data_ptr() != 0  # 0: on the device "meta", zeros that PyTorch does not store, and without elements
+        and values.data_ptr() != 0
+    )
+
+
+def _applied(solve: TriangularSolve, b: Tensor, values: Tensor, places: Tensor, adjoint: bool) -> Tensor:
+    """Solve with derivatives.
+
+    `torch.compile` takes those of the operator, `torch.func` those of `_Solve`. Both take PyTorch many times as long
+    as a small solve, so that other calls do without.
+    """
+    if not _is_plain(b, values):
+        apply = _triangular_solve if torch.compiler.is_compiling() else _Solve.apply
+        return apply(b, values, places, solve._key, adjoint)
+    if torch.is_grad_enabled() and (b.requires_grad or values.requires_grad):
+        return _PlainSolve.apply(b, values, places, solve, adjoint)
+    return solve._solved(b, values, adjoint)
+
+
+class _PlainSolve(torch.autograd.Function):
+    """The solve with derivatives backward. PyTorch has no transforms of a function with this form of `forward`."""
+
+    @staticmethod
+    def forward(ctx: Any, b: Tensor, values: Tensor, places: Tensor, solve: TriangularSolve, adjoint: bool) -> Tensor:
+        x = solve._solved(b, values, adjoint)
+        _keep_for_backward(ctx, b, values, places, x, solve, adjoint)
+        return x
+
+    backward = staticmethod(_pulled_back)
 
 
 class _Solve(torch.autograd.Function):
     """The operator as a function with derivatives forward and backward."""
 
-    forward = staticmethod(_triangular_solve)
+    @staticmethod
+    def forward(b: Tensor, values: Tensor, places: Tensor, key: str, adjoint: bool) -> Tensor:
+        solve = _solve if _is_plain(b, values) else _triangular_solve
+        return solve(b, values, places, key, adjoint)
+
     setup_context = staticmethod(_keep)
     backward = staticmethod(_pulled_back)
     jvp = staticmethod(_pushed_forward)
 
     @staticmethod
     def vmap(*arguments: Any) -> tuple[Tensor, int]:
-        return _mapped(_Solve.apply, *arguments)
+        return _mapped(_apply_named, *arguments)
 
 
+def _apply_named(b: Tensor, values: Tensor, places: Tensor, key: str, adjoint: bool) -> Tensor:
+    return _applied(_named(key), b, values, places, adjoint)
+
+
+_Solve.forward.__signature__ = inspect.signature(_Solve.forward)  # PyTorch asks for it in each call
 _triangular_solve.register_autograd(_pulled_back, setup_context=_keep)
 _triangular_solve.register_vmap(functools.partial(_mapped, _triangular_solve))

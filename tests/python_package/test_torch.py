@@ -3,11 +3,15 @@
 import copy
 import gc
 import io
+import threading
 import unittest
 import warnings
+from unittest import mock
 
 try:
     import torch
+    from torch.fx.experimental.proxy_tensor import make_fx
+    from torch.utils._python_dispatch import TorchDispatchMode
 
     import sptrsv.torch
 except ImportError:
@@ -45,6 +49,20 @@ if torch:
 
         def forward(self, b):
             return self.solve(b, self.values).square().sum()
+
+    class Recorder(TorchDispatchMode):
+        """Notes the operators that it sees."""
+
+        def __init__(self):
+            super().__init__()
+            self.names = []
+
+        def __torch_dispatch__(self, function, types, arguments=(), by_name=None):
+            self.names.append(str(function))
+            return function(*arguments, **(by_name or {}))
+
+    class Kind(torch.Tensor):
+        """A tensor of a class of its own."""
 
 
 @unittest.skipUnless(torch, "needs PyTorch")
@@ -92,6 +110,36 @@ class Derivatives(OnTheHost):
         values = values.clone().requires_grad_()
         (gradient,) = torch.autograd.grad(solve(b[0], values).sum(), values)
         self.assertTrue((gradient.reshape(SIZE, SIZE)[triangle == 0] == 0).all())
+
+    def test_batches_of_gradients(self):
+        for dtype, transpose in self.forms():
+            solve, _, values, b, _, _ = case(dtype, transpose)
+            operands = b[0].clone().requires_grad_(), values.clone().requires_grad_()
+            x = solve(*operands)
+            rows = torch.eye(SIZE, dtype=dtype)
+            together = torch.autograd.grad(x, operands, rows, is_grads_batched=True, retain_graph=True)
+            alone = [torch.autograd.grad(x, operands, row, retain_graph=True) for row in rows]
+            for i in range(2):
+                torch.testing.assert_close(together[i], torch.stack([gradients[i] for gradients in alone]))
+
+    def test_infinities_stay_with_the_entries_that_are_used(self):
+        solve, triangle, values, b, _, _ = case(torch.float64)
+        values = values.clone().requires_grad_()
+        x = solve(torch.full_like(b[0], torch.inf), values)
+        (gradient,) = torch.autograd.grad(x[-1], values)
+        self.assertTrue((gradient.reshape(SIZE, SIZE)[triangle == 0] == 0).all())
+        self.assertFalse(torch.isfinite(gradient[0]))
+
+    def test_only_what_needs_a_gradient_gets_one(self):
+        solve, _, values, b, _, _ = case(torch.float64)
+        right, stored = b[0].clone().requires_grad_(), values.clone().requires_grad_()
+        expected = torch.autograd.grad(solve(right, stored).sum(), (right, stored))
+        torch.testing.assert_close(torch.autograd.grad(solve(right, values).sum(), right), expected[:1])
+        torch.testing.assert_close(torch.autograd.grad(solve(b[0], stored).sum(), stored), expected[1:])
+        for x in (solve(b[0], values), solve(right.detach(), values)):
+            self.assertFalse(x.requires_grad)
+        with torch.no_grad():
+            self.assertFalse(solve(right, stored).requires_grad)
 
 
 class Maps(OnTheHost):
@@ -191,6 +239,257 @@ class Graphs(OnTheHost):
         gc.collect()
         with self.assertRaisesRegex(RuntimeError, "no longer there"):
             sptrsv.torch._triangular_solve(b[0], values, self.solve._places, key, False)
+
+
+class PlainCalls(OnTheHost):
+    """Calls that nobody but autograd looks at do without the operator; their results and errors are its own."""
+
+    def setUp(self):
+        super().setUp()
+        self.solve, self.triangle, self.values, self.b, self.all_values, _ = case(torch.float64)
+
+    def both_ways(self, call):
+        """Return what a call returns or raises, without the operator and through it."""
+        found = []
+        for way in ({"_Solve": None, "_triangular_solve": None}, {"_is_plain": lambda *_: False}):
+            with mock.patch.multiple(sptrsv.torch, **way):
+                try:
+                    found.append(call())
+                except Exception as error:
+                    found.append((type(error), str(error)))
+        return found
+
+    def test_take_no_operator(self):
+        def gradients(*operands):
+            operands = [o.clone().requires_grad_() for o in operands]
+            first = torch.autograd.grad(self.solve(*operands).square().sum(), operands, create_graph=True)
+            return first + torch.autograd.grad(sum(g.square().sum() for g in first), operands)
+
+        def as_parameter(b, values):
+            with torch.no_grad():
+                return self.solve(b, torch.nn.Parameter(values))
+
+        def in_inference_mode(b, values):
+            with torch.inference_mode():
+                return self.solve(b, values).clone()
+
+        for b in (self.b[0], self.b.T.contiguous()):
+            for call in (self.solve, gradients, as_parameter, in_inference_mode):
+                with self.subTest(call, b=tuple(b.shape)):
+                    plain, through = self.both_ways(lambda call=call, b=b: call(b, self.values))
+                    torch.testing.assert_close(plain, through)
+
+    def test_any_strides_and_types(self):
+        for dtype, transpose in self.forms():
+            solve, triangle, values, _, _, _ = case(dtype, transpose)
+            values = values.clone()
+            wide = torch.randn(2 * SIZE, 6, dtype=dtype)
+            real = wide.real.clone()
+            rights = {
+                "column": wide[:SIZE, 0],
+                "row by row": wide[:SIZE, :2].contiguous(),
+                "column by column": wide[:2, :SIZE].T,
+                "with gaps": wide[::2, ::3],
+                "one column": wide[:SIZE, 1:2],
+                "one number": wide[0, :1].expand(SIZE),
+                "one number for all": wide[0, 0].expand(SIZE, 2),
+                "more than max_rhs": wide[:SIZE],
+                "no column": wide[:SIZE, :0],
+                "conjugated": wide[:SIZE, 0].conj(),
+                "negated": torch._neg_view(wide[:SIZE, 0].contiguous()),
+                "single": real[:SIZE, 0].float(),
+                "real": real[:SIZE, :2],
+                "integers": real[:SIZE, 0].long(),
+            }
+            spread = torch.empty(len(values), 2, dtype=dtype)
+            spread[:, 0] = values
+            for of_values, stored in (
+                ("plain", values),
+                ("with gaps", spread[:, 0]),
+                ("conjugated", values.conj().clone().conj()),
+                ("negated", torch._neg_view(-values)),
+            ):
+                for name, b in rights.items():
+                    with self.subTest(dtype=dtype, transpose=transpose, b=name, values=of_values):
+                        x = solve(b, stored)
+                        self.assertEqual((x.shape, x.dtype), (b.shape, dtype))
+                        torch.testing.assert_close(triangle @ x, b.to(dtype))
+                        adjoint = solve._solved(b.to(dtype), stored, True)
+                        torch.testing.assert_close(triangle.mH @ adjoint, b.to(dtype))
+
+    def test_the_same_errors(self):
+        b, values = self.b[0], self.values
+        for name, operands in {
+            "rows": (b[:-1], values),
+            "rows of columns": (self.b[:, :2], values),
+            "dimensions": (b.reshape(1, SIZE, 1), values),
+            "entries": (b, values[:-1]),
+            "a number": (b[0], values),
+            "complex b": (b + 0j, values),
+            "complex values": (b, values + 0j),
+            "sparse b": (b.to_sparse(), values),
+            "sparse values": (b, values.to_sparse()),
+            "NumPy": (b.numpy(), values),
+        }.items():
+            with self.subTest(name):
+                plain, through = self.both_ways(lambda operands=operands: self.solve(*operands))
+                if name in ("sparse b", "sparse values", "NumPy"):  # not plain
+                    with self.assertRaises(through[0]):
+                        self.solve(*operands)
+                else:
+                    self.assertIsInstance(plain, tuple)
+                    self.assertEqual(plain, through)
+
+    def test_solvers_describe_no_vector_without_gaps(self):
+        f = sptrsv.analyze(torch.sparse_csr_tensor(*self.solve._pattern[2:5], self.solve._pattern.shape))
+        x = f.solve(self.b[0])  # the first tensor is described
+        with mock.patch.object(f, "_operands", side_effect=AssertionError("described")):
+            torch.testing.assert_close(f.solve(self.b[0]), x)
+            right = self.b[0].clone()
+            self.assertIs(f.solve(right, out=right), right)
+            torch.testing.assert_close(right, x)
+            for other in (self.b[0].float(), self.b[:, 0], torch._neg_view(self.b[0])):
+                with self.assertRaisesRegex(AssertionError, "described"):
+                    f.solve(other)
+        with self.assertRaisesRegex(TypeError, "gradients"):
+            f.solve(self.b[0].clone().requires_grad_())
+
+    def test_new_values_are_seen(self):
+        values = self.values.clone()
+        x = self.solve(self.b[0], values)
+        values.numpy()[:] *= 2  # PyTorch does not know of it
+        torch.testing.assert_close(2 * self.solve(self.b[0], values), x)
+
+    def test_threads(self):
+        """Threads whose calls take both ways, with values of their own."""
+        columns = self.b.T.contiguous()  # more than max_rhs
+        wrong = []
+
+        def run(factor):
+            values = factor * self.values
+            for _ in range(200):
+                for b in (self.b[0], columns):
+                    x = self.solve(b, values)
+                    if not torch.allclose(factor * self.triangle @ x, b):
+                        wrong.append(factor)
+
+        threads = [threading.Thread(target=run, args=(factor,)) for factor in (1, 2, 3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+class OtherCalls(OnTheHost):
+    """Calls that a transform, a mode or a graph looks at."""
+
+    def setUp(self):
+        super().setUp()
+        self.solve, self.triangle, self.values, self.b, self.all_values, _ = case(torch.float64)
+
+    def test_of_transforms_take_the_function(self):
+        b, values = self.b[0], self.values
+
+        def forward():
+            with torch.autograd.forward_ad.dual_level():
+                dual = torch.autograd.forward_ad.make_dual(b, b)
+                return torch.autograd.forward_ad.unpack_dual(self.solve(dual, values)).tangent
+
+        calls = {
+            "vmap": lambda: torch.vmap(self.solve, (0, None))(self.b, values),
+            "grad": lambda: torch.func.grad(lambda b: self.solve(b, values).sum())(b),
+            "jvp": lambda: torch.func.jvp(lambda b: self.solve(b, values), (b,), (b,))[1],
+            "dual numbers": forward,
+            "trace": lambda: torch.jit.trace(lambda b: self.solve(b, values), (b,), check_trace=False)(b),
+            "meta": lambda: self.solve(b.to("meta"), values),
+            "zeros": lambda: self.solve(torch._efficientzerotensor((SIZE,), dtype=b.dtype), values),
+        }
+        expected = dense_solve(self.triangle, self.b)
+        solutions = {
+            "vmap": expected,
+            "grad": torch.linalg.solve(self.triangle.mT, torch.ones_like(b)),
+            "meta": expected[0].to("meta"),
+            "zeros": torch.zeros_like(b),
+        }
+        for name, call in calls.items():
+            with self.subTest(name):
+                spy = mock.Mock(wraps=sptrsv.torch._Solve.apply)
+                with mock.patch.object(sptrsv.torch._Solve, "apply", spy):
+                    found = call()
+                spy.assert_called()
+                torch.testing.assert_close(found, solutions.get(name, expected[0]))
+
+    def test_operands_that_a_transform_does_not_map(self):
+        b, values = self.b[0], self.values.clone().requires_grad_()
+        (expected,) = torch.autograd.grad(6 * self.solve(b, values).sum(), values)
+        factors = torch.tensor([1.0, 2.0, 3.0])
+        for total in (
+            torch.vmap(lambda factor: factor * self.solve(b, values))(factors).sum(),
+            torch.func.jvp(lambda factor: factor.sum() * self.solve(b, values), (factors,), (factors,))[1].sum(),
+        ):
+            (gradient,) = torch.autograd.grad(total, values)
+            torch.testing.assert_close(gradient, expected)
+
+    def test_of_modes_and_classes_are_the_operator(self):
+        b, values = self.b[0], self.values
+        with Recorder() as recorder:
+            x = self.solve(b, values)
+        self.assertEqual(recorder.names, ["sptrsv.triangular_solve.default"])
+        torch.testing.assert_close(x, self.solve(b, values))
+        spy = mock.Mock(wraps=sptrsv.torch._triangular_solve)
+        with mock.patch.object(sptrsv.torch, "_triangular_solve", spy):
+            self.assertIsInstance(self.solve(b.as_subclass(Kind), values), Kind)
+        spy.assert_called_once()
+
+    def test_of_graphs_are_the_operator(self):
+        graphs = {
+            "make_fx": lambda: make_fx(self.solve)(self.b[0], self.values),
+            "before dispatch": lambda: make_fx(self.solve, pre_dispatch=True)(self.b[0], self.values),
+            "export": lambda: torch.export.export(Model(self.solve, self.values), (self.b[0],)).graph_module,
+        }
+        for name, graph in graphs.items():
+            with self.subTest(name):
+                self.assertIn("sptrsv.triangular_solve", graph().code)
+
+    def test_fake_tensors(self):
+        mode = torch._subclasses.FakeTensorMode()
+        operands = (mode.from_tensor(t.clone()) for t in (self.b[0], self.values, self.solve._places))
+        x = sptrsv.torch._applied(self.solve, *operands, False)
+        self.assertIsInstance(x, torch._subclasses.FakeTensor)
+        self.assertEqual((x.shape, x.dtype), ((SIZE,), torch.float64))
+
+    def test_compiled_gradients(self):
+        from torch._dynamo import compiled_autograd
+
+        values = self.values.clone().requires_grad_()
+        (expected,) = torch.autograd.grad(self.solve(self.b[0], values).sum(), values)
+        enabled = getattr(compiled_autograd, "_enable", None) or compiled_autograd.enable
+        with enabled(torch.compile(backend="eager", fullgraph=True)):
+            self.solve(self.b[0], values).sum().backward()
+        torch.testing.assert_close(values.grad, expected)
+
+
+class ThroughTheOperator:
+    """Lets no call do without the operator."""
+
+    def setUp(self):
+        super().setUp()
+        patch = mock.patch.object(sptrsv.torch, "_is_plain", lambda *_: False)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+
+class DerivativesThroughTheOperator(ThroughTheOperator, Derivatives):
+    pass
+
+
+class MapsThroughTheOperator(ThroughTheOperator, Maps):
+    pass
+
+
+class GraphsThroughTheOperator(ThroughTheOperator, Graphs):
+    pass
 
 
 if __name__ == "__main__":
