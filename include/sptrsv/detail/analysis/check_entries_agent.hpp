@@ -122,7 +122,7 @@ struct check_entries_agent {
       return {};
     }
     bool is_duplicate = false;
-    if (e > 0 && e > static_cast<std::int64_t>(ctx.load_constant(p.a.offsets + m))) {
+    if (e > 0 && e > load_index(ctx, p.a.offsets + m)) {
       const Index before = ctx.load_constant(p.a.indices + e - 1);
       if (before > minor) {
         for (const auto& triangle : p.triangles) {

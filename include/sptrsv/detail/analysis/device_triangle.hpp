@@ -87,9 +87,7 @@ struct is_zero_pivot_of_row {
 
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t i) const {
-    const std::int64_t row = substitution_indices == nullptr
-                                 ? i
-                                 : static_cast<std::int64_t>(ctx.load_constant(substitution_indices + i));
+    const std::int64_t row = substitution_indices == nullptr ? i : load_index(ctx, substitution_indices + i);
     return row == substitution_index && ctx.load_constant(diagonal + i) == Stored{};
   }
 };

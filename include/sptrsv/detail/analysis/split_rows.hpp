@@ -102,14 +102,14 @@ struct hand_over_entries {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
-    const std::int64_t k = e - static_cast<std::int64_t>(ctx.load_constant(old.row_offsets + row));
+    const std::int64_t k = e - load_index(ctx, old.row_offsets + row);
     const std::int64_t parts = count_parts<Index, Offset>{old, limits}(ctx, row);
     const std::int64_t own = new_row(ctx, row);
     const bool handed_over = k < parts * limits.part;
     const std::int64_t to = handed_over ? own - parts + k / limits.part : own;
     const std::int64_t at = handed_over ? k % limits.part : parts + k - parts * limits.part;
-    const std::int64_t slot = static_cast<std::int64_t>(ctx.load_constant(made.row_offsets + to)) + at;
-    const auto column = static_cast<std::int64_t>(ctx.load_constant(old.columns + e));
+    const std::int64_t slot = load_index(ctx, made.row_offsets + to) + at;
+    const auto column = load_index(ctx, old.columns + e);
     ctx.store(made.columns + slot, static_cast<Index>(new_row(ctx, column)));
     ctx.store(made.sources + slot, ctx.load_constant(old.sources + e));
   }
@@ -118,8 +118,7 @@ struct hand_over_entries {
   /// Returns the new index of an old row. Its partial rows come directly before it.
   template <class Context>
   SPTRSV_DEVICE std::int64_t new_row(Context& ctx, std::int64_t row) const {
-    return row + static_cast<std::int64_t>(ctx.load_constant(parts_before + row)) +
-           count_parts<Index, Offset>{old, limits}(ctx, row);
+    return row + load_index(ctx, parts_before + row) + count_parts<Index, Offset>{old, limits}(ctx, row);
   }
 };
 

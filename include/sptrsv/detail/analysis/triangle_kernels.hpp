@@ -128,10 +128,9 @@ struct write_ascending_entries {
     const auto at = triangle_entry_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
                                       ctx.load_constant(a.indices + e));
     if (at.column < at.row) {
-      const std::int64_t rank = form.reversed
-                                    ? static_cast<std::int64_t>(ctx.load_constant(a.offsets + m + 1)) - 1 - e
-                                    : e - static_cast<std::int64_t>(ctx.load_constant(a.offsets + m));
-      const std::int64_t slot = static_cast<std::int64_t>(ctx.load_constant(to.row_offsets + at.row)) + rank;
+      const std::int64_t rank =
+          form.reversed ? load_index(ctx, a.offsets + m + 1) - 1 - e : e - load_index(ctx, a.offsets + m);
+      const std::int64_t slot = load_index(ctx, to.row_offsets + at.row) + rank;
       ctx.store(to.columns + slot, at.column);
       ctx.store(to.sources + slot, static_cast<Offset>(e));
     }
@@ -236,7 +235,7 @@ struct is_not_from_one {
 
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t e) const {
-    const auto index = static_cast<std::int64_t>(ctx.load_constant(indices + e));
+    const auto index = load_index(ctx, indices + e);
     return index < 1 || index > size;
   }
 };

@@ -120,6 +120,14 @@ SPTRSV_HOST_DEVICE Real real_part(cplx<Real> v) {
   return v.re;
 }
 
+SPTRSV_BEGIN_ANY_CONTEXT
+/// Loads an index or an offset as the type that rows and entries are counted in.
+template <class Context, class Index>
+SPTRSV_HOST_DEVICE std::int64_t load_index(Context& ctx, const Index* p) {
+  return static_cast<std::int64_t>(ctx.load_constant(p));
+}
+SPTRSV_END_ANY_CONTEXT
+
 /// Returns a value of the stored matrix, which does not change during the launch, as the system has it.
 template <class Context, class Scalar>
 SPTRSV_DEVICE Scalar load_value(Context& ctx, const Scalar* stored, bool conjugated) {

@@ -181,8 +181,7 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
       send(ctx, to, rhs, v);
     }
     if (!is_finite(v)) {
-      const std::int64_t whole =
-          columns == nullptr ? column : static_cast<std::int64_t>(ctx.load_constant(columns + column));
+      const std::int64_t whole = columns == nullptr ? column : load_index(ctx, columns + column);
       ctx.atomic_min(&state->first_nonfinite[call], backward ? whole_size - 1 - whole : whole);
     }
   }

@@ -70,8 +70,7 @@ struct move_rows {
 
   template <class Context>
   SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t k) const {
-    const std::int64_t mapped =
-        order == nullptr ? k : static_cast<std::int64_t>(ctx.load_constant(order + k));
+    const std::int64_t mapped = order == nullptr ? k : load_index(ctx, order + k);
     Scalar factor = pivot_divisor<Scalar>::one();
     if (scale != nullptr) {
       factor = ctx.load_constant(scale + mapped);
@@ -117,7 +116,7 @@ struct mark_rows {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
-    const auto row = static_cast<std::int64_t>(ctx.load_constant(order + k));
+    const auto row = load_index(ctx, order + k);
     if (row < 0 || row >= rows) {
       ctx.atomic_min(first_wrong, k);
     } else if (ctx.atomic_exchange(named + row, static_cast<Index>(k)) >= 0) {
@@ -137,7 +136,7 @@ struct find_diagonal {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t major = triangle_kernels::major_of(ctx, a.offsets, a.size, e);
-    if (static_cast<std::int64_t>(ctx.load_constant(a.indices + e)) == major &&
+    if (load_index(ctx, a.indices + e) == major &&
         ctx.atomic_exchange(sources + major, static_cast<Offset>(e)) >= 0) {
       ctx.atomic_min(first_duplicate, major);
     }

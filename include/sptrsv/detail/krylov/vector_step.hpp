@@ -46,10 +46,10 @@ struct csr_product_agent {
       const std::int64_t row = group + ctx.thread_rank() / lanes;
       Scalar sum{};
       if (row < thread.end) {
-        const auto last = static_cast<std::int64_t>(ctx.load_constant(p.row_offsets + row + 1));
-        auto e = static_cast<std::int64_t>(ctx.load_constant(p.row_offsets + row)) + lane;
+        const auto last = load_index(ctx, p.row_offsets + row + 1);
+        auto e = load_index(ctx, p.row_offsets + row) + lane;
         for (; e < last; e += lanes) {
-          const auto column = static_cast<std::int64_t>(ctx.load_constant(p.columns + e));
+          const auto column = load_index(ctx, p.columns + e);
           sum = sum + ctx.load_constant(p.values + e) * ctx.load_constant(p.x + column);
         }
       }

@@ -147,9 +147,7 @@ struct find_level_keys {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
     const std::int64_t length = triangle_kernels::row_length(ctx, row_offsets, row);
-    const std::int64_t group =
-        (static_cast<std::int64_t>(ctx.load_constant(level_of_row + row)) - 1) * sections +
-        row / section_rows;
+    const std::int64_t group = (load_index(ctx, level_of_row + row) - 1) * sections + row / section_rows;
     ctx.store(keys + row, static_cast<std::uint64_t>(group) << bits | key_of(length));
   }
 };

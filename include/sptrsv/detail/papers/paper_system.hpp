@@ -65,9 +65,7 @@ struct paper_system {
     const Offset begin = ctx.load_constant(bounds);
     const Offset end = ctx.load_constant(bounds + 1);
     const std::int64_t substitution_index =
-        substitution_indices != nullptr
-            ? static_cast<std::int64_t>(ctx.load_constant(substitution_indices + solve_index))
-            : solve_index;
+        substitution_indices != nullptr ? load_index(ctx, substitution_indices + solve_index) : solve_index;
     return {solve_index, substitution_index, mirrored(substitution_index), begin, end, divisor};
   }
 

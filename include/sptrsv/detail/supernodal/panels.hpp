@@ -85,8 +85,7 @@ struct supernodes {
   /// Returns whether row `i` of a panel depends on its column `j` <= i by structure.
   template <class Context>
   SPTRSV_DEVICE bool depends(Context& ctx, const supernode& node, std::int64_t i, std::int64_t j) const {
-    return i >= node.range_columns ||
-           node.first + j >= static_cast<std::int64_t>(ctx.load_constant(first_descendant + node.first + i));
+    return i >= node.range_columns || node.first + j >= load_index(ctx, first_descendant + node.first + i);
   }
 };
 

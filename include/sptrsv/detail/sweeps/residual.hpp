@@ -51,9 +51,9 @@ struct compute_residual {
   template <class Context>
   SPTRSV_HOST_DEVICE Scalar product(Context& ctx, std::int64_t r, std::int64_t k, int lane, int lanes) const {
     Scalar sum{};
-    const auto end = static_cast<std::int64_t>(ctx.load_constant(row_offsets + r + 1));
-    for (auto e = static_cast<std::int64_t>(ctx.load_constant(row_offsets + r)) + lane; e < end; e += lanes) {
-      const auto column = static_cast<std::int64_t>(ctx.load_constant(columns + e));
+    const auto end = load_index(ctx, row_offsets + r + 1);
+    for (auto e = load_index(ctx, row_offsets + r) + lane; e < end; e += lanes) {
+      const auto column = load_index(ctx, columns + e);
       const Scalar* const element = x.data + row_of(column) * x.row_stride + k * x.column_stride;
       sum = sum + ctx.load_constant(values + e) * ctx.load(element);
     }

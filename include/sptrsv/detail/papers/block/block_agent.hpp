@@ -244,8 +244,7 @@ struct agent {
   template <class Context>
   SPTRSV_DEVICE static void add_to_sum(Context& ctx, const params& p, std::int64_t numbers, std::int64_t item,
                                        std::int64_t rhs, Scalar term) {
-    const std::int64_t row =
-        numbers < 0 ? item : static_cast<std::int64_t>(ctx.load_constant(p.numbers + numbers + item));
+    const std::int64_t row = numbers < 0 ? item : load_index(ctx, p.numbers + numbers + item);
     Scalar* const sum = p.sums + rhs * p.system.size + row;
     ctx.store(sum, ctx.load(sum) + term);
   }

@@ -30,7 +30,7 @@ struct is_inside {
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t row = triangle_kernels::major_of(ctx, row_offsets, size, e);
     const std::int64_t first = blocks.begin_of(ctx, blocks.block_of(ctx, row));
-    return static_cast<std::int64_t>(ctx.load_constant(columns + e)) >= first;
+    return load_index(ctx, columns + e) >= first;
   }
 };
 
@@ -68,7 +68,7 @@ struct find_level_keys {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
     ctx.store(keys + row, static_cast<level_key>(blocks.block_of(ctx, row) * (max_levels + 1) +
-                                                 static_cast<std::int64_t>(ctx.load_constant(levels + row))));
+                                                 load_index(ctx, levels + row)));
   }
 };
 

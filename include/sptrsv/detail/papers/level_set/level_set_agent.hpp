@@ -41,8 +41,7 @@ SPTRSV_DEVICE void finish(Context& ctx, const level_system<Scalar, Index, Offset
                           Scalar* component, Scalar solved) {
   ctx.store(component, solved);
   if (!is_finite(solved)) {
-    ctx.atomic_min(&p.buffers.state->first_nonfinite,
-                   static_cast<std::int64_t>(ctx.load_constant(p.substitution_indices + r)));
+    ctx.atomic_min(&p.buffers.state->first_nonfinite, load_index(ctx, p.substitution_indices + r));
   }
 }
 

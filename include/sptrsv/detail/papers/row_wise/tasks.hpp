@@ -57,11 +57,11 @@ struct device_bounds {
   }
   template <class Context>
   SPTRSV_DEVICE std::int64_t begin_of(Context& ctx, std::int64_t block) const {
-    return block == 0 ? 0 : static_cast<std::int64_t>(ctx.load_constant(bounds + block));
+    return block == 0 ? 0 : load_index(ctx, bounds + block);
   }
   template <class Context>
   SPTRSV_DEVICE std::int64_t end_of(Context& ctx, std::int64_t block) const {
-    return block == blocks - 1 ? size : static_cast<std::int64_t>(ctx.load_constant(bounds + block + 1));
+    return block == blocks - 1 ? size : load_index(ctx, bounds + block + 1);
   }
 };
 
@@ -129,16 +129,13 @@ struct find_gates {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t warp) const {
     const std::int64_t solve_index =
-        first_solve_index == nullptr ? 32 * warp
-                                     : static_cast<std::int64_t>(ctx.load_constant(first_solve_index + warp));
+        first_solve_index == nullptr ? 32 * warp : load_index(ctx, first_solve_index + warp);
     const std::int64_t level = triangle_kernels::major_of(ctx, level_offsets, levels, solve_index);
     if (level < distance) {
       ctx.store(gates + warp, Index{-1});
       return;
     }
-    const auto begin_of = [&](std::int64_t l) {
-      return static_cast<std::int64_t>(ctx.load_constant(level_offsets + l));
-    };
+    const auto begin_of = [&](std::int64_t l) { return load_index(ctx, level_offsets + l); };
     const std::int64_t begin = begin_of(level);
     const std::int64_t gate_begin = begin_of(level - distance);
     const std::int64_t gate_size = begin_of(level - distance + 1) - gate_begin;

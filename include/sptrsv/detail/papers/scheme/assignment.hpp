@@ -95,7 +95,7 @@ class group_sequence {
   template <class Context>
   SPTRSV_DEVICE std::int64_t group(Context& ctx) const {
     const bool listed = queued() && (step_ & tickets) == 0;
-    return a_.first_group + (listed ? static_cast<std::int64_t>(ctx.load_constant(a_.queue + at_)) : at_);
+    return a_.first_group + (listed ? load_index(ctx, a_.queue + at_) : at_);
   }
 
   template <class Context, class Warp>

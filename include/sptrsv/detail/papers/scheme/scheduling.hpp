@@ -61,9 +61,8 @@ struct place_nodes {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
     const std::int64_t level = triangle_kernels::major_of(ctx, level_offsets, levels, k);
-    const std::int64_t in_level = k - static_cast<std::int64_t>(ctx.load_constant(level_offsets + level));
-    const std::int64_t group =
-        static_cast<std::int64_t>(ctx.load_constant(group_offsets + level)) + in_level / sub_warps;
+    const std::int64_t in_level = k - load_index(ctx, level_offsets + level);
+    const std::int64_t group = load_index(ctx, group_offsets + level) + in_level / sub_warps;
     const std::int64_t at = group * sub_warps + in_level % sub_warps;
     const Index node = ctx.load_constant(nodes + k);
     const Index solve_index = ctx.load_constant(first_solve_index + node);

@@ -31,11 +31,10 @@ struct starts_node {
     }
     if (merge == node_merging::threshold) {
       const std::int64_t runs = ctx.load_constant(long_before + solve_index);
-      if (static_cast<std::int64_t>(ctx.load_constant(long_before + solve_index + 1)) != runs) {
+      if (load_index(ctx, long_before + solve_index + 1) != runs) {
         return true;  // a long row
       }
-      const std::int64_t run =
-          runs == 0 ? 0 : static_cast<std::int64_t>(ctx.load_constant(long_rows + runs - 1)) + 1;
+      const std::int64_t run = runs == 0 ? 0 : load_index(ctx, long_rows + runs - 1) + 1;
       return (solve_index - run) % max_rows == 0;
     }
     const std::int64_t first = solve_index / max_rows * max_rows;
@@ -111,8 +110,7 @@ struct is_edge {
     if (!is_new) {
       ctx.store_relaxed(inner + node, std::int32_t{1});
     }
-    const auto first = static_cast<std::int64_t>(
-        ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node)));
+    const auto first = load_index(ctx, row_offsets + ctx.load_constant(first_solve_index + node));
     for (std::int64_t k = e - 1; is_new && k >= first && k >= e - entries_compared; --k) {
       is_new = node_of(ctx, k) != needed;
     }

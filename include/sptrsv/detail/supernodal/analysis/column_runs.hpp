@@ -124,7 +124,7 @@ struct column_runs {
   }
   template <class Context>
   SPTRSV_DEVICE std::int64_t of(Context& ctx, std::int64_t column) const {
-    return static_cast<std::int64_t>(ctx.load_constant(begun + column + 1)) - 1;
+    return load_index(ctx, begun + column + 1) - 1;
   }
 };
 
@@ -136,7 +136,7 @@ struct number_runs {
 
   template <class Context>
   SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t column) const {
-    return {static_cast<std::int64_t>(ctx.load_constant(runs.begins + column))};
+    return {load_index(ctx, runs.begins + column)};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t column, const simt::counted& begin,

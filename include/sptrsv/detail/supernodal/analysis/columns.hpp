@@ -116,7 +116,7 @@ struct find_runs {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
     const std::int64_t major = mirrored ? a.size - 1 - column : column;
     const std::int64_t begin = ctx.load_constant(a.offsets + major);
-    const std::int64_t count = static_cast<std::int64_t>(ctx.load_constant(a.offsets + major + 1)) - begin;
+    const std::int64_t count = load_index(ctx, a.offsets + major + 1) - begin;
     const std::int64_t before = triangle_kernels::count_below(ctx, a.indices + begin, count,
                                                               static_cast<Index>(major + (mirrored ? 0 : 1)));
     ctx.store(first + column, static_cast<Offset>(begin + before - (mirrored ? 1 : 0)));

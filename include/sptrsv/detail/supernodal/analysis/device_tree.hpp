@@ -32,8 +32,7 @@ struct merged_view {
   template <class Context, class Use>
   SPTRSV_DEVICE void for_pieces(Context& ctx, std::int64_t i, const Use& use) const {
     const std::int64_t rows = ctx.load_constant(&ranges[i].rows);
-    const std::int64_t range_end =
-        i + 1 < count ? static_cast<std::int64_t>(ctx.load_constant(&ranges[i + 1].first)) : size;
+    const std::int64_t range_end = i + 1 < count ? load_index(ctx, &ranges[i + 1].first) : size;
     for (std::int64_t begin = ctx.load_constant(&ranges[i].first); begin < range_end; begin += max_width) {
       const std::int64_t end = range_end - begin > max_width ? begin + max_width : range_end;
       use(begin, end, range_end - end + rows, range_end);

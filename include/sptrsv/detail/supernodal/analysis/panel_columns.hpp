@@ -22,7 +22,7 @@ struct panel_bounds {
   template <class Context, class Index, class Offset>
   SPTRSV_DEVICE static panel_bounds open(Context& ctx, const panel_pattern<Index, Offset>& a,
                                          std::int64_t s) {
-    const auto load = [&](const auto* from) { return static_cast<std::int64_t>(ctx.load_constant(from)); };
+    const auto load = [&](const auto* from) { return load_index(ctx, from); };
     return {load(a.first_columns + s),   load(a.first_columns + s + 1), load(a.row_offsets + s),
             load(a.row_offsets + s + 1), load(a.value_offsets + s),     load(a.value_offsets + s + 1)};
   }
@@ -60,13 +60,12 @@ struct check_panels {
     bool outside = false;
     bool unordered = false;
     for (std::int64_t k = tile.rank(); k < p.height(); k += Tile::lanes) {
-      const auto row = static_cast<std::int64_t>(ctx.load_constant(a.row_indices + p.rows_begin + k));
+      const auto row = load_index(ctx, a.row_indices + p.rows_begin + k);
       outside = outside || row < 0 || row >= a.size;
       if (k < p.columns()) {
         unordered = unordered || row != p.first + k;
       } else {
-        unordered = unordered ||
-                    row <= static_cast<std::int64_t>(ctx.load_constant(a.row_indices + p.rows_begin + k - 1));
+        unordered = unordered || row <= load_index(ctx, a.row_indices + p.rows_begin + k - 1);
       }
     }
     if (tile.any(outside)) {

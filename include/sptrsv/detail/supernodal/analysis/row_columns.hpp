@@ -148,10 +148,10 @@ struct describe_run_columns {
       return {0, 0, 0, false};
     }
     const std::int64_t run = runs.of(ctx, column);
-    const std::int64_t number = column - static_cast<std::int64_t>(ctx.load_constant(runs.first + run));
-    const std::int64_t at = static_cast<std::int64_t>(ctx.load_constant(list_begin + run)) + number + 1;
-    return {static_cast<std::int64_t>(ctx.load_constant(list_begin + run + 1)) - at, at, number,
-            column + 1 == static_cast<std::int64_t>(ctx.load_constant(runs.first + run + 1))};
+    const std::int64_t number = column - load_index(ctx, runs.first + run);
+    const std::int64_t at = load_index(ctx, list_begin + run) + number + 1;
+    return {load_index(ctx, list_begin + run + 1) - at, at, number,
+            column + 1 == load_index(ctx, runs.first + run + 1)};
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t column, const description& found,

@@ -103,7 +103,7 @@ struct write_masks {
             ctx.load_constant(masks.begin + s) +
                 (f - ctx.load_constant(masks.fundamental + s)) * mask_words(of.open(ctx, s).height()));
       ++s;
-    } while (s < of.count && static_cast<std::int64_t>(ctx.load_constant(of.first + s)) < rows.end);
+    } while (s < of.count && load_index(ctx, of.first + s) < rows.end);
   }
 
  private:
@@ -139,9 +139,8 @@ struct write_masks {
   /// Returns the row that row `i` of a panel stands for.
   template <class Context>
   SPTRSV_DEVICE std::int64_t panel_row_number(Context& ctx, const supernode& node, std::int64_t i) const {
-    return i < node.columns
-               ? node.first + i
-               : static_cast<std::int64_t>(ctx.load_constant(of.rows + node.rows_begin + (i - node.columns)));
+    return i < node.columns ? node.first + i
+                            : load_index(ctx, of.rows + node.rows_begin + (i - node.columns));
   }
 
   /// Returns whether `row`, which ascends with the lanes, is among the next 32 rows below the fundamental

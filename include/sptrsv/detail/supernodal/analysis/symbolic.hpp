@@ -113,7 +113,7 @@ struct mark_nested {
     bool is_nested = true;
     const std::int64_t above = ctx.load_constant(f.parent + s);
     if (above >= 0) {
-      const std::int64_t last = static_cast<std::int64_t>(ctx.load_constant(f.first + s + 1)) - 1;
+      const std::int64_t last = load_index(ctx, f.first + s + 1) - 1;
       const std::int64_t end = ctx.load_constant(f.first + above + 1);
       const std::int64_t begin = c.begin(ctx, last);
       const std::int64_t count = c.count(ctx, last);

@@ -95,11 +95,8 @@ struct forest_memory {
   /// Returns whether a local row depends by structure on a local column of the same merged range.
   SPTRSV_DEVICE bool depends(int row, int column) const {
     const std::int64_t global_row =
-        row < f.columns
-            ? f.first + row
-            : static_cast<std::int64_t>(ctx.load_constant(p.of.rows + outside_row(row - f.columns)));
-    return f.first + column >=
-           static_cast<std::int64_t>(ctx.load_constant(p.of.first_descendant + global_row));
+        row < f.columns ? f.first + row : load_index(ctx, p.of.rows + outside_row(row - f.columns));
+    return f.first + column >= load_index(ctx, p.of.first_descendant + global_row);
   }
 
   /// Returns log2 of the lanes for each of `count` products: shifts take less time than divisions.

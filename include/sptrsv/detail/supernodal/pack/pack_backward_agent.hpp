@@ -230,10 +230,8 @@ struct pack_backward_agent {
         const std::int64_t i = first + u * step;
         taken.has[u] = i < end;
         taken.is_below[u] = i < end && i >= node.columns;
-        taken.column[u] =
-            taken.is_below[u]
-                ? static_cast<std::int64_t>(ctx.load_constant(p.of.rows + node.rows_begin + i - node.columns))
-                : node.first + i;
+        taken.column[u] = taken.is_below[u] ? load_index(ctx, p.of.rows + node.rows_begin + i - node.columns)
+                                            : node.first + i;
       }
       return taken;
     }

@@ -242,9 +242,7 @@ struct backward_agent {
       return;
     }
     const std::int64_t column =
-        i < node.columns
-            ? node.first + i
-            : static_cast<std::int64_t>(ctx.load_constant(p.of.rows + node.rows_begin + i - node.columns));
+        i < node.columns ? node.first + i : load_index(ctx, p.of.rows + node.rows_begin + i - node.columns);
     for (int c = 0; c < Columns; ++c) {
       Scalar v{};
       if (c < p.x.columns) {

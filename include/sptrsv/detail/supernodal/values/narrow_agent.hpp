@@ -121,12 +121,10 @@ struct narrow_agent {
   SPTRSV_DEVICE static void open_columns(Context& ctx, const Warp& warp,
                                          const stored_panels<Scalar, Index, Offset>& from, std::int64_t s,
                                          const supernode& node, column (&columns)[max_columns]) {
-    const auto fundamental = static_cast<std::int64_t>(ctx.load_constant(from.masks.fundamental + s));
+    const auto fundamental = load_index(ctx, from.masks.fundamental + s);
     const std::int64_t mine = fundamental + warp.rank();
     const bool exists = warp.rank() <= max_columns && mine < from.masks.fundamental_count;
-    const std::int64_t begin =
-        exists ? static_cast<std::int64_t>(ctx.load_constant(from.masks.first + mine)) - node.first
-               : node.columns;
+    const std::int64_t begin = exists ? load_index(ctx, from.masks.first + mine) - node.first : node.columns;
     SPTRSV_UNROLL
     for (int j = 0; j < max_columns; ++j) {
       const int number = simt::bit_count(warp.ballot(warp.rank() > 0 && begin <= j));

@@ -170,9 +170,7 @@ class panel_tiles {
     const std::int64_t last = first_fundamental_ + j + 1;
     const std::int64_t low = triangle_kernels::last_that(
         first_fundamental_, last < from_.masks.fundamental_count ? last : from_.masks.fundamental_count,
-        [&](std::int64_t middle) {
-          return static_cast<std::int64_t>(ctx_.load_constant(from_.masks.first + middle)) <= number;
-        });
+        [&](std::int64_t middle) { return load_index(ctx_, from_.masks.first + middle) <= number; });
     const std::int64_t begin = ctx_.load_constant(from_.masks.first + low);
     column found{from_.stored.open(ctx_, number, low, begin), static_cast<Index>(low - first_fundamental_),
                  0};

@@ -190,8 +190,7 @@ struct find_grown {
     if (!(ctx.load_constant(norms + s).growth() <= max_growth)) {
       // Backward, the last column of the supernode comes first.
       ctx.atomic_min(first_grown,
-                     last < 0 ? static_cast<std::int64_t>(ctx.load_constant(first + s))
-                              : last - static_cast<std::int64_t>(ctx.load_constant(first + s + 1)) + 1);
+                     last < 0 ? load_index(ctx, first + s) : last - load_index(ctx, first + s + 1) + 1);
     }
   }
 };
