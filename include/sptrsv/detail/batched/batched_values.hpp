@@ -8,7 +8,6 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/batched/batched_plan.hpp"
-#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::batched {
 

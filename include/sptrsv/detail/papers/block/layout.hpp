@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "sptrsv/detail/base/at.hpp"
-#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/policy/block_tuning.hpp"
 
