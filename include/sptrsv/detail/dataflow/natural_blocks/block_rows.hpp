@@ -8,9 +8,9 @@
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/analysis/for_each_entry.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/levels/level_order.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::dataflow::natural_blocks {
@@ -51,34 +51,6 @@ struct mark_first_rows {
   }
 };
 
-template <class Index, class Offset>
-struct length_of_first_row {
-  const Index* first_rows;
-  const Offset* row_offsets;
-
-  template <class Context>
-  SPTRSV_DEVICE Offset operator()(Context& ctx, std::int64_t run) const {
-    const Index row = ctx.load_constant(first_rows + run);
-    return ctx.load_constant(row_offsets + row + 1) - ctx.load_constant(row_offsets + row);
-  }
-};
-
-/// Copies the columns of the first rows. Runs once per column, see triangle_kernels::for_each_entry().
-template <class Index, class Offset>
-struct copy_first_rows {
-  triangle_view<Index, Offset> t;
-  const Index* first_rows;
-  const Offset* offsets;
-  Index* columns;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t run, std::int64_t e) const {
-    const Offset begin = ctx.load_constant(t.row_offsets + ctx.load_constant(first_rows + run));
-    const auto number = e - static_cast<std::int64_t>(ctx.load_constant(offsets + run));
-    ctx.store(columns + e, ctx.load_constant(t.columns + begin + number));
-  }
-};
-
 /// Finds the runs; their columns only if they have `least_rows` rows on average, else `offsets` is empty.
 /// Synchronises.
 template <class Index, class Offset, class Executor>
@@ -92,18 +64,14 @@ block_rows<Index, Offset> find_block_rows(const device_triangle<Index, Offset>& 
   if (static_cast<double>(t.size) < least_rows * static_cast<double>(found.count)) {
     return made;
   }
-  using length = length_of_first_row<Index, Offset>;
-  const auto offsets = make_buffer<Offset>(found.count + 1, on, memory.scratch);
-  scan(on, found.count + 1,
-       sum_values<Offset, length>{{found.first.data(), t.row_offsets.data()}, found.count, offsets.data()},
-       memory);
+  const auto numbers = make_buffer<Index>(t.size, on, memory.scratch);  // columns stay as they are
+  simt::for_each(on, t.size, array_kernels::write_iota<Index>{numbers.data()});
+  const auto first =
+      select_rows(t, row_selection<Index>{found.count, found.first.data(), numbers.data(), -1, true}, on,
+                  memory.all_scratch());
   made.first_rows = download_array(found.first, on);
-  made.offsets = download_array(offsets, on);
-  const auto columns = make_buffer<Index>(made.offsets.back(), on, memory.scratch);
-  triangle_kernels::for_each_entry(
-      on, offsets.data(), found.count, made.offsets.back(),
-      copy_first_rows<Index, Offset>{t.view(), found.first.data(), offsets.data(), columns.data()});
-  made.columns = download_array(columns, on);
+  made.offsets = download_array(first.row_offsets, on);
+  made.columns = download_array(first.columns, on);
   return made;
 }
 
