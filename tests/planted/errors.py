@@ -845,19 +845,19 @@ ERRORS = (
         "rows with other columns join a block",
         "bounds",
         "natural_blocks_steps",
-        Edit(NATURAL_BLOCKS + "block_rows.hpp", "joins && !warp.any(differs)", "joins"),
+        Edit(NATURAL_BLOCKS + "natural_blocks_placement.hpp", "joins && !warp.any(differs)", "joins"),
     ),
     error(
         "the entries of a later row of a block are placed as if all rows had as many",
         "index",
         "natural_blocks",
-        Edit(NATURAL_BLOCKS + "place_values.hpp", "static_cast<Offset>(length + r)", "static_cast<Offset>(length)"),
+        Edit(D + "dataflow/scheduled_paths.hpp", "static_cast<Offset>(length + r)", "static_cast<Offset>(length)"),
     ),
     error(
         "links to partial blocks are taken for absent entries",
         "ieee",
         "natural_blocks",
-        Edit(NATURAL_BLOCKS + "place_values.hpp", "ctx.store(present + tile_of(first), found);", ""),
+        Edit(D + "dataflow/scheduled_paths.hpp", "ctx.store(present + tile_of(first), found);", ""),
     ),
     error(
         "a block stands in the step of a block that it needs",

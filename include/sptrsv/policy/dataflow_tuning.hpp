@@ -234,16 +234,19 @@ struct dataflow_tuning {
   /// The same for other levels, whose predictions differ more from what is measured.
   static constexpr double rewritten_gain_of_wide_levels = 0.89;
   /// Nanoseconds that a system that is rewritten by levels must save on other paths than row_per_thread, at
-  /// least: it takes about 0.4 ms to rewrite a small system, which then pays in a hundred solves.
-  static constexpr double rewritten_saving_ns = 4000;
+  /// least.
+  static constexpr double rewritten_saving_ns = 1200;
+  /// Nanoseconds that it must be able to save in addition, or it is not tried. To rewrite a small system
+  /// takes about 0.4 ms, so that this pays in a hundred solves.
+  static constexpr double rewritten_payback_ns = 4000;
   /// The share if the system takes the row_per_thread path without being rewritten.
   static constexpr double rewritten_gain_over_row_per_thread = 0.9;
   /// The same if the rewritten system takes the row_per_thread path, but not the system as it is: the model
   /// predicts shorter times for this path.
   static constexpr double rewritten_gain_by_row_per_thread = 0.65;
-  /// Nanoseconds that the row_per_thread path must save by rewriting, at least: the same, and about as much
-  /// again that the model promises too much.
-  static constexpr double rewritten_row_per_thread_saving_ns = 7500;
+  /// Nanoseconds that the row_per_thread path must save by rewriting, at least: rows first gather right-hand
+  /// sides.
+  static constexpr double rewritten_row_per_thread_saving_ns = 2000;
   /// Entries of a row that is rewritten, at most. One warp merges the rows of 32 neighbours, entry by entry.
   static constexpr std::int64_t longest_rewritten_row = 256;
   /// The system is solved as it is if more than this share of its levels would be left after rewriting in

@@ -58,7 +58,7 @@ class rewriter {
     if (most_levels_ < tuning::least_rewritten_levels) {
       return refused(text_from("there are only ", most_levels_, " levels"));
     }
-    if (exact_nanoseconds_ <= least_rewritten_nanoseconds() + tuning::rewritten_saving_ns) {
+    if (exact_nanoseconds_ <= least_rewritten_nanoseconds() + tuning::rewritten_payback_ns) {
       return refused("no rewritten system can be solved so much faster that it pays, " +
                      beside_exact("predicted at least", least_rewritten_nanoseconds()));
     }
@@ -163,7 +163,7 @@ class rewriter {
             : length_of_runs(static_cast<double>(of_.stored.size) / static_cast<double>(levels.count));
     // At best no row gets an entry.
     const outlook hoped{length, exact_.system.entries, 0};
-    if (before != nullptr && !may_pay(hoped, levels.count, run_limits(hoped, *before))) {
+    if (before != nullptr && !may_pay(hoped, levels.count, *before)) {
       return refused(text_from("runs of ", length, " levels cannot save so much that it pays"));
     }
     auto rows = runs_of(levels, length);
@@ -174,7 +174,7 @@ class rewriter {
     time_limits times;
     if (before != nullptr) {
       times = run_limits(outlook_of(*rows), *before);
-      if (!may_pay(outlook_of(*rows), levels.count, times)) {
+      if (!may_pay(outlook_of(*rows), levels.count, *before)) {
         return refused(text_from("runs of ", rows->run_levels(), " levels would have ", rows->entries(),
                                  " entries instead of ", rows->triangle().entries()));
       }
@@ -208,18 +208,21 @@ class rewriter {
                            (of_.max_rhs == 1 ? combine_nanoseconds(of) : transform_nanoseconds(of));
     return times;
   }
-  /// Returns whether a system rewritten by levels may meet one of the limits, before its pattern is made.
-  [[nodiscard]] bool may_pay(const outlook& of, std::int64_t levels, const time_limits& times) const {
+  /// Returns whether a system rewritten by levels may be so much under one of its limits that it pays for its
+  /// analysis.
+  [[nodiscard]] bool may_pay(const outlook& of, std::int64_t levels, const attempt& before) const {
+    const time_limits times = run_limits(of, before);
     const auto entries = static_cast<double>(of.entries);
     const std::int64_t least_levels = simt::ceil_div(levels, of.run_levels);
     const bool may_grow = of.run_levels > tuning::run_levels ||
                           exact_.system.longest_row > tuning::longest_row ||
                           entries <= tuning::rewritten_growth * static_cast<double>(exact_.system.entries);
-    return (may_grow && least_partitioned_nanoseconds(least_levels) < times.nanoseconds) ||
+    return (may_grow &&
+            least_partitioned_nanoseconds(least_levels) < times.nanoseconds - tuning::rewritten_payback_ns) ||
            row_per_thread::solve_costs::of<tuning>(sizeof(Scalar), sizeof(Index), of_.max_rhs)
                    .template rewritten_nanoseconds<tuning>(static_cast<double>(of_.stored.size), entries,
                                                            static_cast<double>(least_levels)) <
-               times.row_per_thread;
+               times.row_per_thread - tuning::rewritten_payback_ns;
   }
   /// Returns a time that the partitioned path of a rewritten system is not expected to fall below: fewer
   /// levels, but what levels take for their rows remains.
