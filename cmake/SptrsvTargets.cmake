@@ -3,6 +3,8 @@
 # One target per group of programs, so that the scripts build only what they run.
 add_custom_target(sptrsv_tests)
 add_custom_target(sptrsv_types_tests)  # the contract in further types
+add_custom_target(sptrsv_papers_tests)  # the policies of the papers, in double
+add_custom_target(sptrsv_papers_types_tests)
 add_custom_target(sptrsv_gpu_tests)  # minutes of nvcc, worth it where they can run
 add_custom_target(sptrsv_examples)
 add_custom_target(sptrsv_benchmarks)
@@ -36,7 +38,7 @@ endfunction()
 #   CUDA      compile all sources with nvcc, .cpp too; without a CUDA compiler the program is left out
 #   EMULATOR  kernels run in the emulator; its headers and GoogleTest's are precompiled
 #   OPTIMISED compile with -O1; most programs run so little that it takes less time to compile them with -O0
-#   LABELS    programs with the label `types` are not part of sptrsv_tests
+#   LABELS    programs with the labels `papers`, `types` or `gpu` have targets of their own in place of sptrsv_tests
 function(sptrsv_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA;EMULATOR;OPTIMISED;SEEDED" "FILTER;SHARDS" "SOURCES;LABELS")
   if(NOT arg_SOURCES OR (arg_CUDA AND NOT sptrsv_has_cuda))
@@ -47,13 +49,13 @@ function(sptrsv_add_test name)
   endif()
 
   add_executable(${name} ${arg_SOURCES})
-  if("gpu" IN_LIST arg_LABELS)
-    add_dependencies(sptrsv_gpu_tests ${name})
-  elseif(NOT "types" IN_LIST arg_LABELS)
-    add_dependencies(sptrsv_tests ${name})
-  else()
-    add_dependencies(sptrsv_types_tests ${name})
-  endif()
+  set(group sptrsv)
+  foreach(label papers types gpu)
+    if(label IN_LIST arg_LABELS)
+      string(APPEND group "_${label}")
+    endif()
+  endforeach()
+  add_dependencies(${group}_tests ${name})
   sptrsv_configure_target(${name})
   set(level -O0)
   if(arg_OPTIMISED)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: check_cuda.sh
 #
-# Checks that the newest nvcc of PyPI (installed in build/cuda_tools; the packages of CUDA 12 have no compiler) takes
+# Checks that the newest nvcc of PyPI (installed in build/cuda_tools; check_cuda12.sh checks with CUDA 12) takes
 # each public entry point with the default policy and with the others, as tests/gpu/gpu_entry_points.cu has them. With
 # the installed nvcc: that the machine code of the compiled library, for one type and one architecture, is free of an
 # error of ptxas; and that the program of README.md, made as its reader makes it, runs or says that there is no GPU.

@@ -46,6 +46,8 @@ for _, command in sorted(checks, key=lambda check: -check[0]):
     print(shlex.join(command))
 END
 }
+jobs=$cores
+! has_job_server || jobs=1
 # The number of warnings that it reports counts those of system headers, which it does not show.
-commands | tr '\n' '\0' | xargs -0 -P "$cores" -I COMMAND bash -c COMMAND 2>&1 |
+commands | tr '\n' '\0' | xargs -0 -P "$jobs" -I COMMAND bash -c COMMAND 2>&1 |
   sed '/^[0-9]* warnings\? generated\.$/d'

@@ -3,6 +3,8 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cores=$(nproc)
+# The steps of .ci/run share the cores by a job server; what is no client of it takes one.
+has_job_server() { [[ ${MAKEFLAGS:-} == *--jobserver-auth=* ]]; }
 
 # NVIDIA's packages install nvcc in a folder that is not on PATH by default.
 if ! command -v nvcc > /dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
@@ -96,10 +98,11 @@ configure() {
 
 # compile PRESET TARGETS...: compiles the targets (without any: all) in build/PRESET and shows the progress.
 compile() {
-  local build="$root/build/$1" targets=()
+  local build="$root/build/$1" arguments=()
   shift
-  [ $# -eq 0 ] || targets=(--target "$@")
-  python3 "$root/scripts/progress.py" compiling cmake --build "$build" --parallel "$cores" "${targets[@]}"
+  has_job_server || arguments+=(--parallel "$cores")
+  [ $# -eq 0 ] || arguments+=(--target "$@")
+  python3 "$root/scripts/progress.py" compiling cmake --build "$build" "${arguments[@]}"
 }
 
 # run_ctest PRESET ARGUMENTS...: runs tests, shows the progress and ends with the line "N passed, N failed", which

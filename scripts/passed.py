@@ -27,7 +27,7 @@ import time
 from pathlib import Path
 
 ROOT = str(Path(__file__).resolve().parents[1])
-VARIABLES = re.compile(r"GTEST_(?!OUTPUT)|SPTRSV_(?!REPEAT|PASSED_CACHE|PRESET)")
+VARIABLES = re.compile(r"GTEST_(?!OUTPUT)|SPTRSV_(?!REPEAT|PASSED_CACHE|PRESET|TIER)")
 DAYS = 30  # after which an entry that was not used is removed
 
 

@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
-# usage: test.sh [--all] [ARGUMENTS OF CTEST...]
+# usage: test.sh [--all | --core | --papers] [ARGUMENTS OF CTEST...]
 #
 # Builds and runs the tests, shows the progress and ends with the line "N passed, N failed". By default every suite
 # runs with few schedules, forms of matrices and random systems, in double precision; --all runs all of them, in all
-# value types, and the tests of headers, packages and pages. On a machine with a GPU the script uses the preset
-# `default` of CMakePresets.json and runs the GPU tests, too. On a machine without a GPU it uses the preset `host`:
-# programs that nvcc compiles could not run there. SPTRSV_PRESET names another preset. The script installs the Debian
-# packages that it needs.
+# value types, and the tests of headers, packages and pages; --papers runs those of them that try the policies of the
+# papers (label `papers`), and --core builds all others, of which ARGUMENTS choose. On a machine with a GPU the script
+# uses the preset `default` of CMakePresets.json and runs the GPU tests, too. On a machine without a GPU it uses the
+# preset `host`: programs that nvcc compiles could not run there. SPTRSV_PRESET names another preset. The script
+# installs the Debian packages that it needs.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 tier=quick
-if [ "${1:-}" = --all ]; then
-  tier=all
+if [[ ${1:-} =~ ^--(all|core|papers)$ ]]; then
+  tier=${BASH_REMATCH[1]}
   shift
 fi
-targets=(sptrsv_tests)
+targets=()
 if has_gpu; then
   preset=${SPTRSV_PRESET:-default}
   targets+=(sptrsv_gpu_tests)
@@ -26,17 +27,21 @@ else
 fi
 
 arguments=()
-if [ $tier = quick ]; then
-  # The tests with these labels compile much and find errors of the library's developers only, or are the contract in
-  # other types, the hostile schedules in other forms of the same kernels, the memory of analyses of larger systems, or
-  # test the tests.
-  arguments=(--label-exclude 'headers|package|device|docs|types|schedules|memory|planted')
-  export SPTRSV_QUICK=1
-  cpu_s=(700 120)
-else
-  targets+=(sptrsv_types_tests sptrsv_docs)
-  cpu_s=(4500 300)
-fi
+cpu_s=(4500 300)
+case $tier in
+  quick)
+    # The tests with these labels compile much and find errors of the library's developers only, or are the contract in
+    # other types, the hostile schedules in other forms of the same kernels, the memory of analyses of larger systems,
+    # or test the tests.
+    arguments=(--label-exclude 'headers|package|device|docs|types|schedules|memory|planted')
+    export SPTRSV_QUICK=1
+    cpu_s=(700 120)
+    targets+=(sptrsv_tests sptrsv_papers_tests)
+    ;;
+  papers) arguments=(--label-regex papers) ;;&
+  all | papers) targets+=(sptrsv_papers_tests sptrsv_papers_types_tests) ;;&
+  all | core) targets+=(sptrsv_tests sptrsv_types_tests sptrsv_docs) ;;
+esac
 # Measured on one core of a machine of 2024; what is in the caches is not compiled and not run again.
 echo "test.sh: tier $tier; $cores cores take about $(((cpu_s[0] / cores + 59) / 60)) minutes, or" \
   "$(((cpu_s[1] / cores + 59) / 60)) with what earlier runs left in the caches"

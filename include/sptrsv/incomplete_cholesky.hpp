@@ -27,11 +27,11 @@ using incomplete_cholesky =
 /// @return an `incomplete_cholesky<Value, Index, Offset>`, with the stream type as last argument if it is not
 ///   cudaStream_t.
 /// @throws error as analyze_incomplete_lu; errc::duplicate_entry concerns the lower triangle only.
-template <class Matrix, class Stream = stream_handle>
+template <class Matrix, class Stream = stream_handle,
+          class View = decltype(detail::view_of(std::declval<const Matrix&>()))>
 auto analyze_incomplete_cholesky(const Matrix& a, const incomplete_options& options = {}, Stream stream = {},
                                  memory_resource* resource = nullptr) {
-  using view = decltype(detail::view_of(a));
-  return incomplete_cholesky<typename view::value_type, typename view::index_type, typename view::offset_type,
+  return incomplete_cholesky<typename View::value_type, typename View::index_type, typename View::offset_type,
                              Stream>(a, options, stream, resource);
 }
 

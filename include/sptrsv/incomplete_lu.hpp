@@ -34,11 +34,11 @@ using incomplete_lu = incomplete_factorization<incomplete_method::lu, Value, Ind
 ///   errc::not_square, errc::offsets_not_monotone, errc::index_out_of_range, errc::duplicate_entry,
 ///   errc::missing_diagonal, errc::size_mismatch, errc::invalid_argument, errc::wrong_memory_space,
 ///   errc::unsupported, errc::out_of_memory, errc::cuda_error.
-template <class Matrix, class Stream = stream_handle>
+template <class Matrix, class Stream = stream_handle,
+          class View = decltype(detail::view_of(std::declval<const Matrix&>()))>
 auto analyze_incomplete_lu(const Matrix& a, const incomplete_options& options = {}, Stream stream = {},
                            memory_resource* resource = nullptr) {
-  using view = decltype(detail::view_of(a));
-  return incomplete_lu<typename view::value_type, typename view::index_type, typename view::offset_type,
+  return incomplete_lu<typename View::value_type, typename View::index_type, typename View::offset_type,
                        Stream>(a, options, stream, resource);
 }
 

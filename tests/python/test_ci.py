@@ -15,7 +15,8 @@ class Steps(unittest.TestCase):
         found = re.search(r"^step\(\) \{\n.*?^\}\n", (ROOT / ".ci/run").read_text(), re.DOTALL | re.MULTILINE)
         assert found is not None
         with tempfile.TemporaryDirectory() as results:
-            script = f"set -euo pipefail\nresults={results}\n{found[0]}check() {{\n{body}\n}}\nstep name check\n"
+            script = "exec 3>&1\nset -euo pipefail\n"
+            script += f"results={results}\n{found[0]}check() {{\n{body}\n}}\nstep name check\n"
             script += 'cat "$results/name.counts"\n'
             return subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "emulator/executor.hpp"
+#include "support/effort.hpp"
 #include "support/targets.hpp"
 
 namespace sptrsv::testing {
@@ -30,8 +31,8 @@ class emulator_target : private owned_device, public device_target<emulator::dev
 inline emulator::device_settings hostile_settings(std::uint64_t i, std::uint64_t resident) {
   emulator::device_settings s;
   s.resident_blocks = static_cast<std::uint32_t>(resident);
-  s.step_limit = 20'000'000;  // a live-lock is to end soon
-  s.seed = i;
+  s.step_limit = 20'000'000;                                     // a live-lock is to end soon
+  s.seed = environment_number("SPTRSV_RANDOM_SEED", 1) - 1 + i;  // the nightly run has others
   s.check_races = i % 4 == 0;
   if (i < 2) {
     s.order = i == 0 ? emulator::schedule::in_order : emulator::schedule::reverse;
