@@ -66,8 +66,11 @@ def toctree(caption: str, names: list[str]) -> str:
 
 def write_references() -> list[str]:
     """Writes a page for each public header, and those of C and Python; returns the names of the pages."""
-    headers = sorted(path.relative_to(ROOT / "include") for path in (ROOT / "include/sptrsv").rglob("*.h*"))
-    headers += sorted(path.relative_to(ROOT / "include") for path in (ROOT / "include/sptrsv").rglob("*.cuh"))
+    headers = [
+        path.relative_to(ROOT / folder)
+        for folder, pattern in (("include", "*.h*"), ("plugins/interop", "*.h*"), ("include", "*.cuh"))
+        for path in sorted((ROOT / folder / "sptrsv").rglob(pattern))
+    ]
     made = []
     for header in [header for header in headers if "detail" not in header.parts]:
         name = f"cpp/{'_'.join(header.with_suffix('').parts[1:])}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: check_cuda12.sh
 #
-# Checks with nvcc of CUDA 12 that all headers but sptrsv/interop/ compile, in one source with tests of the GPU that call
+# Checks with nvcc of CUDA 12 that all headers of include/ compile, in one source with tests of the GPU that call
 # every public analysis with every policy, for device and host; and that the program of README.md, compiled and linked,
 # runs or says that there is no GPU. PyPI has no nvcc of CUDA 12, so that it comes from a package of Debian trixie;
 # headers and runtime are those of PyPI. They are unpacked in build/cuda12; nothing is installed into the system.
@@ -63,7 +63,7 @@ passed() {
 }
 made="$folder/all"
 {
-  find include -name '*.hpp' -o -name '*.cuh' | grep -v /interop/ | LC_ALL=C sort | sed 's|^include/\(.*\)|#include "\1"|'
+  find include -name '*.hpp' -o -name '*.cuh' | LC_ALL=C sort | sed 's|^include/\(.*\)|#include "\1"|'
   printf '#include "tests/gpu/gpu_%s.cu"\n' entry_points krylov batched distributed incomplete
 } > "$made.cu"
 # -dc and code for linking: without ptxas, but with the host compiler, which sees what cudafe++ has made of templates.

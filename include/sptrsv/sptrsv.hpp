@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole library, except what needs other libraries (sptrsv/interop/), the search for schemes
+// The whole library, except what needs other libraries (plugins/), the search for schemes
 // (sptrsv/scheme/search.hpp), solves over several GPUs (sptrsv/distributed.hpp), and the classes of policies
 // that are named at run time (sptrsv/any/any_policy.hpp), which compile all policies of the list. A program
 // that uses one policy compiles faster with the header of this policy alone (sptrsv/policy/<name>.hpp).
