@@ -168,6 +168,20 @@ TEST(IncompleteFactors, OfLongRowsAreRight) {
   }
 }
 
+/// Steps whose operands in a piece are so far from each other that the step has several parts, also the steps
+/// of entries of the piece itself.
+TEST(IncompleteFactors, OfLongRowsWithDistantOperandsAreRight) {
+  const pattern p = patterns::where("distant_operands", 300, [](auto i, auto j) {
+    return j < 3 || (i % 20 == 0 && (j % 20 == 0 || j % 45 == 0));
+  });
+  for (std::uint64_t seed = 0; seed < trials(8); ++seed) {
+    emulated<double> s;
+    s.where.device().settings = hostile_settings(seed, static_cast<std::uint32_t>(seed % 3));
+    s.check<method::lu, cut_incomplete>(p, seed % 2 == 0, content::general);
+    s.check<method::cholesky, cut_incomplete>(p, seed % 2 == 0, content::general);
+  }
+}
+
 /// Long rows of a matrix so sparse that their operands are searched, and not looked up in cells.
 TEST(IncompleteFactors, OfFewLongRowsAreRight) {
   const pattern p =
