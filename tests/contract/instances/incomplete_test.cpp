@@ -168,6 +168,25 @@ TEST(IncompleteFactors, OfLongRowsAreRight) {
   }
 }
 
+/// Many long rows, each of which has a warp in the search for levels.
+TEST(IncompleteFactors, OfManyLongRowsHaveTheirLevels) {
+  using on_the_host = incomplete<case_types<host_target, double, std::int32_t, std::int32_t>>;
+  const pattern p =
+      patterns::where("many_long_rows", 400, [](auto i, auto j) { return i >= 385 || (i + j) % 50 < 4; });
+  for (const content holds : {content::general, content::ascending}) {
+    const auto a = on_the_host::make_system(p, false, holds, method::cholesky);
+    const auto expected =
+        on_the_host::factorization<method::cholesky>(a.by_rows, {}, {}, nullptr).info().levels;
+    for (std::uint64_t seed = 0; seed < trials(12); ++seed) {
+      emulated<double> s;
+      s.where.device().settings = hostile_settings(seed, static_cast<std::uint32_t>(seed % 3));
+      const emulated<double>::factorization<method::cholesky> made(s.where.upload(a.by_rows), {},
+                                                                   s.where.stream(), nullptr);
+      EXPECT_EQ(made.info().levels, expected) << seed;
+    }
+  }
+}
+
 /// Steps whose operands in a piece are so far from each other that the step has several parts, also the steps
 /// of entries of the piece itself.
 TEST(IncompleteFactors, OfLongRowsWithDistantOperandsAreRight) {
