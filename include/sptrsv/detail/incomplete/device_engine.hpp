@@ -121,8 +121,7 @@ class engine {
     if (rows_.has_pieces()) {
       on.template launch<of_pieces>(
           plan_.blocks,
-          {params, limits, rows_.pieces.data(), rows_.steps.data(),
-           Method == method::lu ? rows_.sources.data() : rows_.needed_sources.data()},
+          {params, limits, rows_.pieces.data(), rows_.steps.data(), rows_.needed_sources.data()},
           shared_bytes<of_pieces>(plan_.shared_slots));
     } else {
       with_one_of<4, 8, 16, 32>(plan_.lanes, [&](auto lanes) {

@@ -41,8 +41,9 @@ struct elimination {
   operand_totals totals{};
   buffer<row_piece<Index>> pieces;   ///< in level order, and an end; empty if no row is long
   buffer<piece_step<Offset>> steps;  ///< of the pieces of long rows
-  buffer<Offset> needed_sources;     ///< cholesky with pieces: index in the stored matrix, by needed entry
-  buffer<factor_state> state;        ///< of the factorisations, before the first one
+  /// Of operands of pieces: the index in the stored matrix of each needed entry, and lists of such indices.
+  buffer<Offset> needed_sources;
+  buffer<factor_state> state;  ///< of the factorisations, before the first one
 
   [[nodiscard]] bool has_pieces() const { return totals.long_rows > 0; }
   [[nodiscard]] std::size_t bytes() const {
@@ -81,7 +82,7 @@ class elimination_analysis {
     }
     made_.size = a_.size;
     auto built = build_with_levels<1>(
-        a_, forms, {}, {}, false, on_, memory_.all_scratch(),
+        a_, forms, {limits_.piece, limits_.whole / 2}, {}, false, on_, memory_.all_scratch(),
         [&](const auto& t, const row_levels<Index>& levels, triangle_kernels::report* found) {
           if (a_.size < most_rows_ahead && a_.entries <= most_entries_ahead) {
             totals_ = reinterpret_cast<operand_totals*>(found->more);
@@ -114,6 +115,7 @@ class elimination_analysis {
       place_rows(lower, upper, *levels, levels->count, made_.entries, known_triangles{nullptr, 0});
     }
     made_.levels = levels->count;
+    long_entries_ = limits_.piece * (lower.partial_rows + (Method == method::lu ? upper.partial_rows : 0));
     if (!is_placed) {
       search_in_whole_rows(lower.entries() * (1 + upper.longest_row));
     }
@@ -204,11 +206,11 @@ class elimination_analysis {
       const auto order = sort_by_column(lower.columns.data(), lower.entries(), made_.size,
                                         needed_offsets_.data(), on_, memory_.scratch);
       needed_columns_ = make_buffer<Index>(lower.entries(), on_, memory_.scratch);
-      made_.needed_sources = make_buffer<Offset>(lower.entries(), on_, memory_.kept);
+      sources_by_column_ = make_buffer<Offset>(lower.entries(), on_, memory_.scratch);
       simt::for_each(
           on_, lower.entries(),
           take_rows<Index, Offset>{made_.size, order.data(), lower.row_offsets.data(), lower.sources.data(),
-                                   needed_columns_.data(), made_.needed_sources.data()});
+                                   needed_columns_.data(), sources_by_column_.data()});
     }
   }
   /// Cuts long rows into pieces, and counts their steps.
@@ -221,10 +223,9 @@ class elimination_analysis {
          memory_);
     make_cells();
     const std::int64_t shares = most_pieces * agent_of_pieces::shares;
-    piece_starts_ = make_zeros<std::int64_t>(shares + 1, on_, memory_.scratch);
+    piece_starts_ = make_zeros<std::int64_t>(2 * shares, on_, memory_.scratch);
     place_pieces();
-    scan(on_, shares + 1,  // of the steps of all shares, and then 0
-         simt::sum_before<std::int64_t>{piece_starts_.data(), piece_starts_.data(), shares, &totals_->steps},
+    scan(on_, 2 * shares, simt::sum_before<std::int64_t>{piece_starts_.data(), piece_starts_.data()},
          memory_);
   }
   /// Writes what has been counted and is not written yet.
@@ -241,9 +242,11 @@ class elimination_analysis {
     if (made_.totals.long_rows == 0) {
       made_.totals.longest_whole = made_.totals.longest_row;
       made_.pieces = {};
-      made_.needed_sources = {};
       return;
     }
+    const buffer<Offset>& needed = Method == method::lu ? made_.sources : sources_by_column_;
+    made_.needed_sources = make_buffer<Offset>(needed_entries() + made_.totals.listed, on_, memory_.kept);
+    on_.copy(made_.needed_sources.data(), needed.data(), at(needed_entries()) * sizeof(Offset));
     made_.steps = make_buffer<piece_step<Offset>>(made_.totals.steps, on_, memory_.kept);
     place_pieces();
     simt::for_each(on_, made_.totals.pieces + 1,
@@ -258,22 +261,24 @@ class elimination_analysis {
     if (count <= std::min(cells_of_entry * made_.entries, last) && made_.entries <= last) {
       cells_ = make_zeros<entry_cell>(count, on_, memory_.scratch);
       constexpr bool is_lu = Method == method::lu;
-      triangle_kernels::for_each_entry(
-          on_, is_lu ? made_.row_offsets.data() : needed_offsets_.data(), made_.size,
-          is_lu ? made_.entries : static_cast<std::int64_t>(needed_columns_.size()),
-          write_cells<Method, Index, Offset>{needed(), cells()});
+      triangle_kernels::for_each_entry(on_, is_lu ? made_.row_offsets.data() : needed_offsets_.data(),
+                                       made_.size, needed_entries(),
+                                       write_cells<Method, Index, Offset>{needed(), cells()});
     }
   }
   /// Counts the steps of pieces; if there is room for steps, writes them.
   void place_pieces() {
     on_.template launch<agent_of_pieces>(
         on_.template resident_blocks<agent_of_pieces>(),
-        {rows(), needed(), cells(), piece_starts_.data(), made_.pieces.data(), totals_, made_.steps.data()});
+        {rows(), needed(), cells(), piece_starts_.data(), piece_starts_.data() + piece_starts_.size() / 2,
+         made_.pieces.data(), totals_, needed_entries(), made_.needed_sources.data(), made_.steps.data()});
   }
-  /// Calls use(constant) for the entries that a warp has: few in long rows, whose steps have many items.
+  /// Calls use(constant) for the entries that a warp has: few if whole rows are long, whose steps have many
+  /// items.
   template <class Use>
   void with_warp_entries(const Use& use) {
-    with_one_of<8, 32>(most_entries_ > 16 * made_.size ? 8 : 32, use);
+    with_one_of<8, 32>(most_entries_ - long_entries_ > std::max(16 * made_.size, long_entries_) ? 8 : 32,
+                       use);
   }
 
   [[nodiscard]] find_operands<Method, Index, Offset> finder() const {
@@ -281,6 +286,9 @@ class elimination_analysis {
   }
   [[nodiscard]] needed_rows<Method, Index, Offset> needed() const {
     return {rows(), needed_offsets_.data(), Method == method::lu ? columns_.data() : needed_columns_.data()};
+  }
+  [[nodiscard]] std::int64_t needed_entries() const {
+    return Method == method::lu ? made_.entries : static_cast<std::int64_t>(needed_columns_.size());
   }
   [[nodiscard]] entry_cells cells() const { return entry_cells(made_.size, cells_.data()); }
 
@@ -295,11 +303,13 @@ class elimination_analysis {
   buffer<Index> columns_;  ///< by entry
   buffer<operand_totals> own_totals_;
   operand_totals* totals_ = nullptr;   ///< in a report, or own ones
+  std::int64_t long_entries_ = 0;      ///< about those of rows that are cut, if it is known
   std::int64_t most_entries_ = 0;      ///< at least the number of entries, when the rows have been placed
   buffer<std::int64_t> starts_;        ///< see count_operands
   buffer<std::int64_t> piece_starts_;  ///< see place_pieces_agent
   buffer<Offset> needed_offsets_;      ///< these are for cholesky only, see needed_rows
   buffer<Index> needed_columns_;
+  buffer<Offset> sources_by_column_;  ///< of the needed entries
   buffer<entry_cell> cells_;
 };
 

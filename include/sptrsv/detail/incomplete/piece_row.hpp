@@ -15,19 +15,8 @@ struct piece_params : factor_params<Scalar, Index, Offset> {
   piece_limits limits;
   const row_piece<Index>* pieces;  ///< see elimination
   const piece_step<Offset>* steps;
-  const Offset* needed_sources;  ///< indices in the stored matrix, by needed entry
+  const Offset* needed_sources;
 };
-
-/// Returns the place of bit number `n`, counted from 0, of the bits of `mask` that are set.
-SPTRSV_DEVICE int place_of_bit(std::uint32_t mask, int n) {
-  int place = 0;
-  for (int width = 16; width > 0; width /= 2) {
-    const int below = simt::bit_count(mask >> place & bits_below(width));
-    place += n >= below ? width : 0;
-    n -= n >= below ? below : 0;
-  }
-  return place;
-}
 
 /// A piece of a long row, computed by a warp in registers: lane s holds the value of its entry s. The steps
 /// of the row come one after the other: l = l_ik from the piece with entry (i, k), or, if it is in this one,
@@ -42,7 +31,6 @@ template <method Method, class Scalar, class Index, class Offset>
 class piece_row {
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
-  using step_type = piece_step<Offset>;
 
  public:
   using params = piece_params<Scalar, Index, Offset>;
@@ -63,9 +51,10 @@ class piece_row {
     row.target_ = row.has_entry_ ? ctx.load_constant(p.sources + at.begin + row.lane_) : Offset{0};
     row.value_ = row.has_entry_ ? ctx.load_constant(p.a + row.target_) : Scalar{};
     row.value_ = row.lane_ == at.below ? p.rule.shifted(row.value_) : row.value_;
+    const Index inside = at.below < 0 ? Index{0} : at.below < at.length ? at.below : at.length;
     for (std::int64_t first = own.first_step; first < next.first_step; first += 32) {
       const std::int64_t left = next.first_step - first;
-      row.load_steps(ctx, warp, p, first, left < 32 ? static_cast<int>(left) : 32);
+      row.load_steps(ctx, warp, p, first, left < 32 ? static_cast<int>(left) : 32, left - inside);
       for (int s = 0; s < row.count_; s += steps_at_once) {
         row.compute_steps(ctx, warp, p, s);
       }
@@ -98,22 +87,21 @@ class piece_row {
     }
   };
 
-  /// Loads the next `count` steps, one for each lane.
+  /// Loads the next `count` steps, one for each lane. Those from number `outside` on are of entries of this
+  /// piece.
   template <class Context, class Warp>
   SPTRSV_DEVICE void load_steps(Context& ctx, const Warp& warp, const params& p, std::int64_t first,
-                                int count) {
+                                int count, std::int64_t outside) {
     count_ = count;
+    outside_ = outside;
     const bool is_step = lane_ < count;
-    step_ = is_step ? ctx.load_constant(p.steps + first + lane_) : step_type{};
-    const bool is_inside = step_.source < step_type::goes_on;
-    const bool goes_on = step_.source == step_type::goes_on;
-    const Offset source = is_inside ? step_type::of_pivot(step_.source) : goes_on ? Offset{0} : step_.source;
-    factor_ = waited::load(
-        ctx, flag::address(Method == method::cholesky && is_inside ? p.reciprocals : p.factors, source),
-        is_step && !goes_on);
+    const auto step = is_step ? ctx.load_constant(p.steps + first + lane_) : piece_step<Offset>{};
+    const bool is_reciprocal = Method == method::cholesky && lane_ >= outside;
+    factor_ =
+        waited::load(ctx, flag::address(is_reciprocal ? p.reciprocals : p.factors, step.source), is_step);
     warp.sync();  // no data needs it: the lanes are together again
-    inside_ = warp.ballot(is_inside);
-    going_on_ = warp.ballot(goes_on);
+    slots_ = step.slots;
+    first_operand_ = step.first;
   }
 
   /// Computes the steps number `begin` to begin + steps_at_once - 1 of those that are loaded.
@@ -123,15 +111,13 @@ class piece_row {
     std::uint32_t changes = 0;  // steps that change the value of this lane, one bit for each
     SPTRSV_UNROLL
     for (int i = 0; i < steps_at_once; ++i) {
-      const std::uint32_t slots = warp.shuffle(step_.slots, (begin + i) % 32);
-      const std::uint32_t places = warp.shuffle(step_.operands, (begin + i) % 32);
-      const Offset first = warp.shuffle(step_.first, (begin + i) % 32);
+      const std::uint32_t slots = warp.shuffle(slots_, (begin + i) % 32);
+      const std::int64_t first = warp.shuffle(first_operand_, (begin + i) % 32);
       const bool is_changed = begin + i < count_ && (slots >> lane_ & 1u) != 0;
-      int place = simt::bit_count(slots & bits_below(lane_));
-      if ((places & (places + 1)) != 0) {  // entries between the operands are none
-        place = place_of_bit(places, place);
-      }
-      const Offset source = is_changed ? ctx.load_constant(p.needed_sources + first + place) : Offset{0};
+      const Offset source =
+          is_changed
+              ? ctx.load_constant(p.needed_sources + first + simt::bit_count(slots & bits_below(lane_)))
+              : Offset{0};
       operands[i] = waited::load(ctx, flag::address(p.factors, source), is_changed);
       changes |= is_changed ? 1u << i : 0u;
     }
@@ -157,22 +143,20 @@ class piece_row {
         }
         warp.sync();  // no data needs it: the lanes are together again
       }
-      if ((going_on_ >> step & 1u) == 0) {
-        multiplier_ = warp.shuffle(factor_.seen.value(), step);
-        if ((inside_ >> step & 1u) != 0) {  // the entry is the one of the next slot
-          multiplier_ = multiplier(warp.shuffle(value_, solved_), multiplier_);
-          if (lane_ == solved_) {
-            value_ = multiplier_;
-            flag::publish(ctx, flag::address(p.factors, target_), multiplier_);
-          }
-          warp.sync();  // no data needs it: the lanes are together again
-          ++solved_;
+      Scalar factor = warp.shuffle(factor_.seen.value(), step);
+      if (step >= outside_) {  // the entry is the one of the next slot
+        factor = multiplier(warp.shuffle(value_, solved_), factor);
+        if (lane_ == solved_) {
+          value_ = factor;
+          flag::publish(ctx, flag::address(p.factors, target_), factor);
         }
-        square_sum_ += squared(multiplier_);
+        warp.sync();  // no data needs it: the lanes are together again
+        ++solved_;
       }
+      square_sum_ += squared(factor);
       const Scalar operand = operands[i].seen.value();
       if ((changes >> i & 1u) != 0) {
-        value_ = value_ - multiplier_ * (Method == method::lu ? operand : conjugate(operand));
+        value_ = value_ - factor * (Method == method::lu ? operand : conjugate(operand));
       }
     }
   }
@@ -192,13 +176,12 @@ class piece_row {
   Scalar value_;               ///< of the entry
   int solved_;                 ///< entries of the piece whose steps are computed
   real_t<Scalar> square_sum_;  ///< of the multipliers so far
-  Scalar multiplier_;          ///< of the last step
   // The 32 steps that are loaded, one for each lane:
   int count_;
+  std::int64_t outside_;  ///< steps of entries that are in other pieces
   waited factor_;
-  step_type step_;
-  std::uint32_t inside_;    ///< steps of entries of this piece, one bit for each
-  std::uint32_t going_on_;  ///< steps that have the multiplier of the one before
+  std::uint32_t slots_;  ///< these are of piece_step
+  std::int64_t first_operand_;
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::incomplete

@@ -19,22 +19,18 @@ struct row_piece {
   Index slot;               ///< of its first entry
 };
 
-/// What one step of a long row, the elimination of its entry (i, k), does to a piece: a_ij -= l_ik u_kj, or
-/// l_ik conj(l_jk) for Cholesky, for the entries (i, j) of the piece for which row k has the operand. The
-/// operands are among 32 entries of `needed_rows` that follow each other; a step whose operands are not has
-/// several of these. Steps that do nothing to the piece are left out.
+/// What one step of a long row, the elimination of its entry (i, k), does to a piece. Steps that do nothing
+/// to it are left out. The entries of the piece that change have operands of the step, in the same order:
+/// u_kj of entry (i, j), or l_jk for Cholesky: a_ij -= l_ik conj(l_jk). Where they are is not written down
+/// for each of them if the needed entries of row k have them one after the other, as nearly complete factors
+/// do.
 template <class Offset>
 struct piece_step {
-  static constexpr Offset goes_on = -1;
-  /// Index in the stored matrix of l_ik; goes_on: the step is that of the element before. If (i, k) is an
-  /// entry of the piece, of_pivot() of the pivot of row k; for Cholesky of its reciprocal: the solve index.
+  std::int64_t first;  ///< index of the first operand's source among elimination::needed_sources
+  /// Index in the stored matrix of l_ik, or, if (i, k) is an entry of the piece, of the pivot of row k; for
+  /// Cholesky of its reciprocal: the solve index of row k.
   Offset source;
-  Offset first;            ///< the needed entry that is the first operand
-  std::uint32_t slots;     ///< entries of the piece that change, one bit for each
-  std::uint32_t operands;  ///< their operands among the needed entries from `first` on, in the same order
-
-  /// Tells a pivot from a multiplier. Its own inverse.
-  SPTRSV_DEVICE static Offset of_pivot(Offset index) { return static_cast<Offset>(-2 - index); }
+  std::uint32_t slots;  ///< entries of the piece that change, one bit for each
 };
 
 /// The totals that the kernels of the analysis count. They are in device memory.
@@ -45,7 +41,8 @@ struct operand_totals {
   std::int64_t pieces;          ///< of all rows, if rows are cut
   std::int64_t operands;        ///< of whole rows
   std::int64_t steps;           ///< of pieces
-  std::int64_t piece_operands;  ///< operands of the steps of pieces
+  std::int64_t piece_operands;  ///< of steps of pieces
+  std::int64_t listed;          ///< of these, the sources that are listed
 };
 
 /// The body of a scan over the rows in level order: cuts them into pieces.
