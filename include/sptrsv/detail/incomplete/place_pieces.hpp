@@ -28,6 +28,7 @@ template <method Method, class Index, class Offset>
 struct place_pieces_agent {
   static constexpr int block_threads = 128;
   static constexpr int shares = block_threads / 32;
+  static constexpr int warps_per_processor = 32;
   struct shared_storage {};
   struct params {
     searched_rows<Method, Index, Offset> rows;
@@ -77,11 +78,11 @@ struct place_pieces_agent {
   /// The entries of row k in a cell; see entry_cell.
   struct found_cell {
     std::uint32_t columns;
-    std::int64_t first;
+    Offset first;
 
     /// Returns the entry in the column of bit `bit`.
-    [[nodiscard]] SPTRSV_DEVICE std::int64_t entry(int bit) const {
-      return first + simt::bit_count(columns & bits_below(bit));
+    [[nodiscard]] SPTRSV_DEVICE Offset entry(int bit) const {
+      return first + static_cast<Offset>(simt::bit_count(columns & bits_below(bit)));
     }
   };
   /// Cells that are loaded together.
@@ -121,17 +122,17 @@ struct place_pieces_agent {
     const std::int64_t end_step = steps - begin_step < share_steps ? steps : begin_step + share_steps;
     const bool writes = p.steps != nullptr;
     const std::int64_t share = number * shares + warp.index();
-    const std::int64_t first_step = writes ? ctx.load_constant(p.starts + share) : all.steps;
-    const std::int64_t first_listed =
-        writes ? p.list + ctx.load_constant(p.lists + share) - ctx.load_constant(&p.totals->steps)
-               : all.listed;
-    std::int64_t step = first_step;
-    std::int64_t listed = first_listed;
+    std::int64_t step = all.steps;
+    std::int64_t listed = all.listed;
+    if (writes) {
+      step = ctx.load_constant(p.starts + share);
+      listed = p.list + ctx.load_constant(p.lists + share) - ctx.load_constant(&p.totals->steps);
+    }
     for (std::int64_t first = begin_step; first < end_step; first += 32) {
       const std::int64_t slot = first + warp.rank();
       const Index k = slot < end_step ? ctx.load_constant(p.rows.columns + row_begin + slot) : Index{-1};
       piece_step<Offset> own{};
-      std::int64_t last = 0;
+      Offset last = 0;
       intersect(ctx, warp, p, cells, k, [&](const found_cell& cell, std::uint32_t hits, std::uint32_t slots) {
         own.first = own.slots != 0 ? own.first : cell.entry(simt::lowest_bit(hits));
         last = cell.entry(simt::highest_bit(hits));
@@ -161,8 +162,8 @@ struct place_pieces_agent {
       }
     }
     if (!writes && warp.rank() == 0) {
-      ctx.store(p.starts + share, step - first_step);
-      ctx.store(p.lists + share, listed - first_listed);
+      ctx.store(p.starts + share, step - all.steps);
+      ctx.store(p.lists + share, listed - all.listed);
     }
     all.steps = step;
     all.listed = listed;
@@ -221,7 +222,7 @@ struct place_pieces_agent {
   template <class Context>
   SPTRSV_DEVICE static found_cell load(Context& ctx, const entry_cell* at) {
     const entry_cell cell = ctx.load_constant(at);
-    return {cell.columns, static_cast<std::int64_t>(cell.first)};
+    return {cell.columns, static_cast<Offset>(cell.first)};
   }
   /// Finds the cell with this number in a row without cells. `in`: the entries that are needed of the row.
   template <class Context>
@@ -231,7 +232,7 @@ struct place_pieces_agent {
     const std::int64_t e =
         in.begin + triangle_kernels::count_below(ctx, columns + in.begin, in.end - in.begin, number << 5);
     const bool is_found = e < in.end && ctx.load_constant(columns + e) >> 5 == number;
-    return {is_found ? columns_of_cell(ctx, columns, e, in.end) : 0u, e};
+    return {is_found ? columns_of_cell(ctx, columns, e, in.end) : 0u, static_cast<Offset>(e)};
   }
 
   /// Returns piece_step::source of the step of entry `e`, which is in column `k`. `is_inside`: whether it is

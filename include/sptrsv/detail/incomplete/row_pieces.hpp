@@ -53,7 +53,7 @@ struct cut_rows {
   const Index* diagonal_slots;
   piece_limits limits;
   row_piece<Index>* pieces;  ///< output; one more than there are, without steps
-  operand_totals* totals;    ///< output: longest_row, longest_whole, long_rows, pieces
+  operand_totals* totals;    ///< output: longest_whole, long_rows, pieces
 
   struct row {
     std::int64_t count;  ///< pieces
@@ -82,7 +82,6 @@ struct cut_rows {
   template <class Context, class Warp>
   SPTRSV_DEVICE void finish(Context& ctx, const Warp& warp, const row& own) const {
     simt::raise_largest(ctx, warp, own.count > 1 ? 0 : own.length, &totals->longest_whole);
-    simt::raise_largest(ctx, warp, own.length, &totals->longest_row);
   }
 };
 
