@@ -116,12 +116,15 @@ class elimination_analysis {
     }
     made_.levels = levels->count;
     long_entries_ = limits_.piece * (lower.partial_rows + (Method == method::lu ? upper.partial_rows : 0));
-    if (!is_placed) {
-      search_in_whole_rows(lower.entries() * (1 + upper.longest_row));
-    }
+    const std::int64_t most_operands = lower.entries() * (1 + upper.longest_row);
     if (may_cut) {
       sort_needed_entries(lower);
-      built = {};
+    }
+    built = {};
+    if (!is_placed) {
+      search_in_whole_rows(most_operands);
+    }
+    if (may_cut) {
       search_in_pieces();
     }
     made_.totals = is_placed && !may_cut ? totals : download_value(totals_, on_);
