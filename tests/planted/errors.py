@@ -953,7 +953,12 @@ ERRORS = (
         "the levels kernel takes rows by block and not by ticket",
         "ticket",
         "analysis",
-        Edit(LEVELS, "static_cast<std::int64_t>(ticket)", "static_cast<std::int64_t>(ctx.block_rank() + 0 * ticket)"),
+        Edit(
+            LEVELS,
+            "static_cast<std::int64_t>(ticket)",
+            "static_cast<std::int64_t>(ctx.block_rank() + 0 * ticket)",
+            within="static_cast<std::int64_t>(ticket) * block_threads",
+        ),
     ),
     error(
         "a row waits for a shuffle of a level that has been shuffled",
@@ -990,7 +995,7 @@ ERRORS = (
         "late search: levels are searched in rows with faults",
         "flag",
         "analysis",
-        Edit(LEVELS, "!p.condition.hold(ctx)", "false"),
+        Edit(LEVELS, "!p.condition.hold(ctx)", "false", within="base >= p.of.size || !p.condition.hold(ctx)"),
     ),
     error(
         "both analyses: the second triangle gets a schedule of the first one",
@@ -1406,16 +1411,32 @@ ERRORS = (
     ),
     # Incomplete factorisations
     error(
-        "lanes that share a step of a long row write their operands to one place",
+        "lanes write their steps of a long row to one place",
         "order",
         "incomplete",
-        Edit(INCOMPLETE + "place_pieces.hpp", "simt::bit_count(changed & bits_below(warp.rank()))", "0"),
+        Edit(INCOMPLETE + "place_pieces.hpp", "simt::bit_count(kept & bits_below(warp.rank()))", "0"),
     ),
     error(
         "an operand of a long row is the one after it",
         "order",
         "incomplete",
-        Edit(INCOMPLETE + "place_pieces.hpp", "bits_below(bit[i])", "bits_below(bit[i] + 1)"),
+        Edit(
+            INCOMPLETE + "place_pieces.hpp",
+            "simt::bit_count(columns & bits_below(bit))",
+            "simt::bit_count(columns & bits_below(bit + 1))",
+        ),
+    ),
+    error(
+        "operands of a long row that do not follow each other are not listed",
+        "order",
+        "incomplete",
+        Edit(INCOMPLETE + "place_pieces.hpp", "last - own.first + 1 != operands", "false"),
+    ),
+    error(
+        "half of the lanes tell the level of a row that has a warp of its own",
+        "lanes",
+        "incomplete",
+        Edit(LEVELS, "32", "16", within="simt::reduce(warp, share.level, 32, simt::maximum{}) + 1"),
     ),
     error(
         "warps skip steps of long rows",
@@ -1423,8 +1444,8 @@ ERRORS = (
         "incomplete",
         Edit(
             INCOMPLETE + "place_pieces.hpp",
-            "of.end_step = (warp.index() + 1) * steps / shares",
-            "of.end_step = warp.index() * steps / shares + 1",
+            "begin_step = warp.index() * share_steps",
+            "begin_step = warp.index() * (share_steps + 1)",
         ),
     ),
     error(
@@ -1433,8 +1454,8 @@ ERRORS = (
         "incomplete",
         Edit(
             INCOMPLETE + "place_pieces.hpp",
-            "(slots != 0 || step.slot >= of.begin || has_all_steps)",
-            "(slots != 0 || step.slot >= of.begin)",
+            "(operands > 0 || slot >= piece.slot || has_all_steps)",
+            "(operands > 0 || slot >= piece.slot)",
         ),
     ),
     error(

@@ -168,6 +168,38 @@ TEST(IncompleteFactors, OfLongRowsAreRight) {
   }
 }
 
+/// Many long rows, each of which has a warp in the search for levels.
+TEST(IncompleteFactors, OfManyLongRowsHaveTheirLevels) {
+  using on_the_host = incomplete<case_types<host_target, double, std::int32_t, std::int32_t>>;
+  const pattern p =
+      patterns::where("many_long_rows", 200, [](auto i, auto j) { return i >= 190 || (i + j) % 30 < 4; });
+  for (const content holds : {content::general, content::ascending}) {
+    const auto a = on_the_host::make_system(p, false, holds, method::cholesky);
+    const auto expected =
+        on_the_host::factorization<method::cholesky>(a.by_rows, {}, {}, nullptr).info().levels;
+    for (std::uint64_t seed = 0; seed < trials(6); ++seed) {
+      emulated<double> s;
+      s.where.device().settings = hostile_settings(seed, static_cast<std::uint32_t>(seed % 3));
+      const emulated<double>::factorization<method::cholesky> made(s.where.upload(a.by_rows), {},
+                                                                   s.where.stream(), nullptr);
+      EXPECT_EQ(made.info().levels, expected) << seed;
+    }
+  }
+}
+
+/// Steps whose operands follow each other in row k, and steps whose operands do not, so that they are listed.
+TEST(IncompleteFactors, OfLongRowsWithListedOperandsAreRight) {
+  const pattern p = patterns::where("distant_operands", 300, [](auto i, auto j) {
+    return j < 3 || (i % 20 == 0 && (j % 20 == 0 || j % 45 == 0));
+  });
+  for (std::uint64_t seed = 0; seed < trials(8); ++seed) {
+    emulated<double> s;
+    s.where.device().settings = hostile_settings(seed, static_cast<std::uint32_t>(seed % 3));
+    s.check<method::lu, cut_incomplete>(p, seed % 2 == 0, content::general);
+    s.check<method::cholesky, cut_incomplete>(p, seed % 2 == 0, content::general);
+  }
+}
+
 /// Long rows of a matrix so sparse that their operands are searched, and not looked up in cells.
 TEST(IncompleteFactors, OfFewLongRowsAreRight) {
   const pattern p =

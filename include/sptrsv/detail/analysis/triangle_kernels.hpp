@@ -43,7 +43,7 @@ struct report {
   std::int64_t split_rows = 0;    ///< rows that have them
   std::int64_t longer_rows = 0;   ///< rows with one entry more than the row before, see finish_rows
   level_search searches[2];       ///< for levels, see build_with_levels()
-  std::int64_t more[6] = {};      ///< of the caller of build_with_levels(), in the first report
+  std::int64_t more[8] = {};      ///< of the caller of build_with_levels(), in the first report
 };
 
 /// Rows are compared with the rows before them only in systems with at most so many rows.

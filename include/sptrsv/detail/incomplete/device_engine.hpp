@@ -119,8 +119,10 @@ class engine {
                                                       rows_.state.data(),
                                                       rule};
     if (rows_.has_pieces()) {
-      on.template launch<of_pieces>(plan_.blocks, {params, limits, rows_.pieces.data(), rows_.steps.data()},
-                                    shared_bytes<of_pieces>(plan_.shared_slots));
+      on.template launch<of_pieces>(
+          plan_.blocks,
+          {params, limits, rows_.pieces.data(), rows_.steps.data(), rows_.needed_sources.data()},
+          shared_bytes<of_pieces>(plan_.shared_slots));
     } else {
       with_one_of<4, 8, 16, 32>(plan_.lanes, [&](auto lanes) {
         using kernel = agent<decltype(lanes)::value>;
@@ -146,7 +148,7 @@ class engine {
     info.device = on.device_name();
     info.levels = rows_.levels;
     info.longest_row = rows_.totals.longest_row;
-    info.operands = rows_.totals.operands;
+    info.operands = rows_.totals.operands + rows_.totals.piece_operands;
     info.lanes_per_row = plan_.lanes;
     info.bytes = rows_.bytes() + factors_.bytes() + reciprocals_.bytes() + long_rows_.bytes();
   }

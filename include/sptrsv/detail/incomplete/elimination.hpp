@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/for_each_entry.hpp"
 #include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/incomplete/place_operands.hpp"
@@ -40,12 +41,15 @@ struct elimination {
   operand_totals totals{};
   buffer<row_piece<Index>> pieces;   ///< in level order, and an end; empty if no row is long
   buffer<piece_step<Offset>> steps;  ///< of the pieces of long rows
-  buffer<factor_state> state;        ///< of the factorisations, before the first one
+  /// Of operands of pieces: the index in the stored matrix of each needed entry, and lists of such indices.
+  buffer<Offset> needed_sources;
+  buffer<factor_state> state;  ///< of the factorisations, before the first one
 
   [[nodiscard]] bool has_pieces() const { return totals.long_rows > 0; }
   [[nodiscard]] std::size_t bytes() const {
     return rows.bytes() + row_offsets.bytes() + diagonal_slots.bytes() + sources.bytes() + is_used.bytes() +
-           first_operands.bytes() + operands.bytes() + pieces.bytes() + steps.bytes() + state.bytes();
+           first_operands.bytes() + operands.bytes() + pieces.bytes() + steps.bytes() +
+           needed_sources.bytes() + state.bytes();
   }
 };
 
@@ -78,7 +82,7 @@ class elimination_analysis {
     }
     made_.size = a_.size;
     auto built = build_with_levels<1>(
-        a_, forms, {}, {}, false, on_, memory_.all_scratch(),
+        a_, forms, {limits_.piece, limits_.whole / 2}, {}, false, on_, memory_.all_scratch(),
         [&](const auto& t, const row_levels<Index>& levels, triangle_kernels::report* found) {
           if (a_.size < most_rows_ahead && a_.entries <= most_entries_ahead) {
             totals_ = reinterpret_cast<operand_totals*>(found->more);
@@ -100,8 +104,7 @@ class elimination_analysis {
     const bool is_placed = most_entries_ > 0 && is_sorted && levels && !levels->is_from_host;
     operand_totals totals{};
     std::memcpy(&totals, built[0].found.more, sizeof(totals));
-    const bool is_found = is_placed && !may_cut;
-    if (!is_found) {
+    if (!is_placed || may_cut) {
       own_totals_ = make_zeros<operand_totals>(1, on_, arena_);
       totals_ = own_totals_.data();
     }
@@ -112,15 +115,23 @@ class elimination_analysis {
       place_rows(lower, upper, *levels, levels->count, made_.entries, known_triangles{nullptr, 0});
     }
     made_.levels = levels->count;
+    long_entries_ = limits_.piece * (lower.partial_rows + (Method == method::lu ? upper.partial_rows : 0));
     const std::int64_t most_operands = lower.entries() * (1 + upper.longest_row);
-    built = {};
     if (may_cut) {
-      most_entries_ = made_.entries;
-      search_with_pieces();
-    } else if (!is_placed) {
+      sort_needed_entries(lower);
+    }
+    built = {};
+    if (!is_placed) {
       search_in_whole_rows(most_operands);
     }
-    made_.totals = is_found ? totals : download_value(totals_, on_);
+    if (may_cut) {
+      search_in_pieces();
+    }
+    made_.totals = is_placed && !may_cut ? totals : download_value(totals_, on_);
+    if (is_placed) {
+      made_.totals.operands = totals.operands;
+      made_.totals.longest_row = totals.longest_row;
+    }
     finish_search();
     made_.sources.shrink(at(made_.entries));
     return std::move(made_);
@@ -184,24 +195,40 @@ class elimination_analysis {
     if (room <= few_operands) {
       made_.operands = make_buffer<operand<Index, Offset>>(room, on_, memory_.kept);
     }
-    count_in_whole_rows(false);
+    with_warp_entries([&](auto entries) {
+      scan(on_, most_entries_,
+           count_operands<Method, Index, Offset, decltype(entries)::value>{
+               finder(), starts_.data(), made_.first_operands.data(), totals_},
+           memory_);
+    });
   }
-  /// Cuts long rows into pieces, and enqueues the search in all rows.
-  void search_with_pieces() {
-    made_.operands = {};
-    starts_ = {};
-    starts_ = make_zeros<std::int64_t>(2 * (most_entries_ + 1), on_, memory_.scratch);
-    made_.pieces =
-        make_buffer<row_piece<Index>>(made_.size + most_entries_ / limits_.piece + 1, on_, memory_.kept);
+  /// Sorts the entries that steps of pieces need by columns, if the method needs it.
+  void sort_needed_entries(const triangle& lower) {
+    if constexpr (Method == method::cholesky) {
+      needed_offsets_ = make_buffer<Offset>(made_.size + 1, on_, memory_.scratch);
+      const auto order = sort_by_column(lower.columns.data(), lower.entries(), made_.size,
+                                        needed_offsets_.data(), on_, memory_.scratch);
+      needed_columns_ = make_buffer<Index>(lower.entries(), on_, memory_.scratch);
+      sources_by_column_ = make_buffer<Offset>(lower.entries(), on_, memory_.scratch);
+      simt::for_each(
+          on_, lower.entries(),
+          take_rows<Index, Offset>{made_.size, order.data(), lower.row_offsets.data(), lower.sources.data(),
+                                   needed_columns_.data(), sources_by_column_.data()});
+    }
+  }
+  /// Cuts long rows into pieces, and counts their steps.
+  void search_in_pieces() {
+    const std::int64_t most_pieces = made_.size + made_.entries / limits_.piece + 1;
+    made_.pieces = make_buffer<row_piece<Index>>(most_pieces, on_, memory_.kept);
     scan(on_, made_.size,
          cut_rows<Index, Offset>{made_.size, made_.row_offsets.data(), made_.diagonal_slots.data(), limits_,
                                  made_.pieces.data(), totals_},
          memory_);
     make_cells();
+    const std::int64_t shares = most_pieces * agent_of_pieces::shares;
+    piece_starts_ = make_zeros<std::int64_t>(2 * shares, on_, memory_.scratch);
     place_pieces();
-    count_in_whole_rows(true);
-    scan(on_, most_entries_ + 1,  // of the steps of all entries, and then 0
-         simt::sum_before<std::int64_t>{starts().steps, starts().steps, most_entries_, &totals_->steps},
+    scan(on_, 2 * shares, simt::sum_before<std::int64_t>{piece_starts_.data(), piece_starts_.data()},
          memory_);
   }
   /// Writes what has been counted and is not written yet.
@@ -220,48 +247,53 @@ class elimination_analysis {
       made_.pieces = {};
       return;
     }
+    const buffer<Offset>& needed = Method == method::lu ? made_.sources : sources_by_column_;
+    made_.needed_sources = make_buffer<Offset>(needed_entries() + made_.totals.listed, on_, memory_.kept);
+    on_.copy(made_.needed_sources.data(), needed.data(), at(needed_entries()) * sizeof(Offset));
     made_.steps = make_buffer<piece_step<Offset>>(made_.totals.steps, on_, memory_.kept);
     place_pieces();
     simt::for_each(on_, made_.totals.pieces + 1,
-                   start_pieces<Index, Offset>{made_.row_offsets.data(), starts(), made_.pieces.data()});
+                   start_pieces<Index>{agent_of_pieces::shares, piece_starts_.data(), made_.pieces.data()});
   }
 
-  void count_in_whole_rows(bool has_counts) {
-    with_warp_entries([&](auto entries) {
-      scan(on_, most_entries_,
-           count_operands<Method, Index, Offset, decltype(entries)::value>{
-               finder(), starts_.data(), made_.first_operands.data(), totals_, has_counts},
-           memory_);
-    });
-  }
   /// Allocates and writes the cells, unless they need much more memory than the rows themselves.
   void make_cells() {
     constexpr std::int64_t cells_of_entry = 12;
     constexpr std::int64_t last = std::numeric_limits<std::uint32_t>::max();  // entry or cell
-    const std::int64_t count = entry_cells<Method>(made_.size).count(made_.size);
-    if (count <= std::min(cells_of_entry * most_entries_, last) && most_entries_ <= last) {
+    const std::int64_t count = entry_cells(made_.size).count(made_.size);
+    if (count <= std::min(cells_of_entry * made_.entries, last) && made_.entries <= last) {
       cells_ = make_zeros<entry_cell>(count, on_, memory_.scratch);
-      triangle_kernels::for_each_entry(on_, made_.row_offsets.data(), made_.size, most_entries_,
-                                       write_cells<Method, Index, Offset>{rows(), cells()});
+      constexpr bool is_lu = Method == method::lu;
+      triangle_kernels::for_each_entry(on_, is_lu ? made_.row_offsets.data() : needed_offsets_.data(),
+                                       made_.size, needed_entries(),
+                                       write_cells<Method, Index, Offset>{needed(), cells()});
     }
   }
-  /// Counts the operands and steps of pieces; if there is room for steps, writes them.
+  /// Counts the steps of pieces; if there is room for steps, writes them.
   void place_pieces() {
     on_.template launch<agent_of_pieces>(
         on_.template resident_blocks<agent_of_pieces>(),
-        {rows(), cells(), starts(), made_.pieces.data(), totals_, made_.operands.data(), made_.steps.data()});
+        {rows(), needed(), cells(), piece_starts_.data(), piece_starts_.data() + piece_starts_.size() / 2,
+         made_.pieces.data(), totals_, needed_entries(), made_.needed_sources.data(), made_.steps.data()});
   }
-  /// Calls use(constant) for the entries that a warp has: few in long rows, whose steps have many items.
+  /// Calls use(constant) for the entries that a warp has: few if whole rows are long, whose steps have many
+  /// items.
   template <class Use>
   void with_warp_entries(const Use& use) {
-    with_one_of<8, 32>(most_entries_ > 16 * made_.size ? 8 : 32, use);
+    with_one_of<8, 32>(most_entries_ - long_entries_ > std::max(16 * made_.size, long_entries_) ? 8 : 32,
+                       use);
   }
 
   [[nodiscard]] find_operands<Method, Index, Offset> finder() const {
     return {rows(), made_.operands.data(), static_cast<std::int64_t>(made_.operands.size())};
   }
-  [[nodiscard]] entry_cells<Method> cells() const { return entry_cells<Method>(made_.size, cells_.data()); }
-  [[nodiscard]] piece_starts starts() const { return {starts_.data(), starts_.data() + most_entries_ + 1}; }
+  [[nodiscard]] needed_rows<Method, Index, Offset> needed() const {
+    return {rows(), needed_offsets_.data(), Method == method::lu ? columns_.data() : needed_columns_.data()};
+  }
+  [[nodiscard]] std::int64_t needed_entries() const {
+    return Method == method::lu ? made_.entries : static_cast<std::int64_t>(needed_columns_.size());
+  }
+  [[nodiscard]] entry_cells cells() const { return entry_cells(made_.size, cells_.data()); }
 
   const pattern_view<Index, Offset> a_;
   const piece_limits limits_;
@@ -273,9 +305,14 @@ class elimination_analysis {
   buffer<Index> solve_index_of_row_;
   buffer<Index> columns_;  ///< by entry
   buffer<operand_totals> own_totals_;
-  operand_totals* totals_ = nullptr;  ///< in a report, or own ones
-  std::int64_t most_entries_ = 0;     ///< at least the number of entries, when the rows have been placed
-  buffer<std::int64_t> starts_;       ///< see piece_starts
+  operand_totals* totals_ = nullptr;   ///< in a report, or own ones
+  std::int64_t long_entries_ = 0;      ///< about those of rows that are cut, if it is known
+  std::int64_t most_entries_ = 0;      ///< at least the number of entries, when the rows have been placed
+  buffer<std::int64_t> starts_;        ///< see count_operands
+  buffer<std::int64_t> piece_starts_;  ///< see place_pieces_agent
+  buffer<Offset> needed_offsets_;      ///< these are for cholesky only, see needed_rows
+  buffer<Index> needed_columns_;
+  buffer<Offset> sources_by_column_;  ///< of the needed entries
   buffer<entry_cell> cells_;
 };
 

@@ -15,6 +15,7 @@ struct piece_params : factor_params<Scalar, Index, Offset> {
   piece_limits limits;
   const row_piece<Index>* pieces;  ///< see elimination
   const piece_step<Offset>* steps;
+  const Offset* needed_sources;
 };
 
 /// A piece of a long row, computed by a warp in registers: lane s holds the value of its entry s. The steps
@@ -50,7 +51,6 @@ class piece_row {
     row.target_ = row.has_entry_ ? ctx.load_constant(p.sources + at.begin + row.lane_) : Offset{0};
     row.value_ = row.has_entry_ ? ctx.load_constant(p.a + row.target_) : Scalar{};
     row.value_ = row.lane_ == at.below ? p.rule.shifted(row.value_) : row.value_;
-    row.next_operand_ = own.first_operand;
     const Index inside = at.below < 0 ? Index{0} : at.below < at.length ? at.below : at.length;
     for (std::int64_t first = own.first_step; first < next.first_step; first += 32) {
       const std::int64_t left = next.first_step - first;
@@ -101,9 +101,7 @@ class piece_row {
         waited::load(ctx, flag::address(is_reciprocal ? p.reciprocals : p.factors, step.source), is_step);
     warp.sync();  // no data needs it: the lanes are together again
     slots_ = step.slots;
-    const auto operands = static_cast<std::int64_t>(simt::bit_count(slots_));
-    first_operand_ = next_operand_ + simt::exclusive_sum(warp, operands);
-    next_operand_ = warp.shuffle(first_operand_ + operands, 31);
+    first_operand_ = step.first;
   }
 
   /// Computes the steps number `begin` to begin + steps_at_once - 1 of those that are loaded.
@@ -118,7 +116,7 @@ class piece_row {
       const bool is_changed = begin + i < count_ && (slots >> lane_ & 1u) != 0;
       const Offset source =
           is_changed
-              ? ctx.load_constant(p.operands + first + simt::bit_count(slots & bits_below(lane_))).source
+              ? ctx.load_constant(p.needed_sources + first + simt::bit_count(slots & bits_below(lane_)))
               : Offset{0};
       operands[i] = waited::load(ctx, flag::address(p.factors, source), is_changed);
       changes |= is_changed ? 1u << i : 0u;
@@ -178,12 +176,11 @@ class piece_row {
   Scalar value_;               ///< of the entry
   int solved_;                 ///< entries of the piece whose steps are computed
   real_t<Scalar> square_sum_;  ///< of the multipliers so far
-  std::int64_t next_operand_;  ///< the first operand of the steps that are not loaded
   // The 32 steps that are loaded, one for each lane:
   int count_;
   std::int64_t outside_;  ///< steps of entries that are in other pieces
   waited factor_;
-  std::uint32_t slots_;  ///< see piece_step
+  std::uint32_t slots_;  ///< these are of piece_step
   std::int64_t first_operand_;
 };
 

@@ -156,25 +156,20 @@ struct find_operands {
 };
 
 /// The body of a scan over the entries in level order, or more elements: counts the operands of each entry,
-/// finds where they begin, and writes those that there is room for. Those of long rows are not written.
+/// finds where they begin, and writes those that there is room for. Rows that are cut have none.
 template <method Method, class Index, class Offset, int WarpEntries>
 struct count_operands {
   static constexpr int warp_elements = WarpEntries;
 
   find_operands<Method, Index, Offset> find;
-  std::int64_t* starts;          ///< by entry, and the total; before the scan: the counts in long rows
+  std::int64_t* starts;          ///< by entry, and the total
   std::int64_t* first_operands;  ///< see elimination
   operand_totals* totals;        ///< output: operands
-  bool has_counts;  ///< whether those of long rows have been counted; false: they are taken for 0
 
   template <class Context, class Warp>
-  SPTRSV_DEVICE row_step<Index, Offset> load(Context& ctx, const Warp& warp, std::int64_t i,
-                                             bool is_present) const {
+  SPTRSV_DEVICE row_step<Index, Offset> load(Context& ctx, const Warp& warp, std::int64_t i, bool) const {
     row_step<Index, Offset> own = find.open_all(ctx, warp, i - warp.rank(), warp_elements);
     own.count = find.find(ctx, warp, own, false, 0);
-    if (is_present && own.is_cut && has_counts) {
-      own.count = ctx.load(starts + i);
-    }
     return own;
   }
   template <class Context, class Warp>

@@ -145,8 +145,17 @@ class level_searches {
     const bool has_deadline = searches_[0].limit.further_rounds > 0;
     for (int i = 0; i < (counts_blocks_ ? 2 : 1); ++i) {
       if constexpr (N == 1) {
-        on_.template launch<agent>(simt::block_count(searches_[0].triangle->size, agent::block_threads),
-                                   params_of(i, 0), has_deadline ? 0 : on_.shared_limit() / 20 * 9);
+        using row_agent = row_levels_agent<Index, Offset>;
+        const auto& t = *searches_[0].triangle;
+        auto p = params_of(i, 0);
+        p.decides = p.condition.found != nullptr && rows_are_long(t);
+        if (p.decides || (rows_are_long(t) && t.longest_row >= agent::longest_by_row)) {
+          on_.template launch<row_agent>(simt::block_count(t.size, row_agent::block_rows), p);
+        }
+        if (p.decides || !rows_are_long(t) || t.longest_row < agent::longest_by_row) {
+          on_.template launch<agent>(simt::block_count(t.size, agent::block_threads), p,
+                                     has_deadline ? 0 : on_.shared_limit() / 20 * 9);
+        }
       } else {
         static_assert(N == 2, "one or two triangles are searched together");
         const std::int64_t size = std::max(searches_[0].triangle->size, searches_[1].triangle->size);
@@ -232,6 +241,12 @@ class level_searches {
       return std::move(levels);
     }
   };
+
+  /// Returns whether rows are long on average. The triangle may have room for more entries than it has.
+  [[nodiscard]] static bool rows_are_long(const device_triangle<Index, Offset>& t) {
+    constexpr std::int64_t long_on_average = 12;
+    return t.entries() >= long_on_average * t.size;
+  }
 
   /// `i`: 0 for the levels, 1 for those with blocks.
   [[nodiscard]] typename levels_agent<Index, Offset>::params params_of(int i, std::size_t k) const {
