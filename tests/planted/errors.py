@@ -1436,7 +1436,7 @@ ERRORS = (
         "half of the lanes tell the level of a row that has a warp of its own",
         "lanes",
         "incomplete",
-        Edit(LEVELS, "32", "16", within="simt::reduce(warp, share.level, 32, simt::maximum{}) + 1"),
+        Edit(D + "levels/row_levels_agent.hpp", "32", "16", within="simt::reduce(warp, share.level, 32, simt::maximum{}) + 1"),
     ),
     error(
         "warps skip steps of long rows",

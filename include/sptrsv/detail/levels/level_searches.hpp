@@ -15,7 +15,7 @@
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/host_team.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/levels/levels_agent.hpp"
+#include "sptrsv/detail/levels/row_levels_agent.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
