@@ -242,10 +242,12 @@ class level_searches {
     }
   };
 
-  /// Returns whether rows are long on average. The triangle may have room for more entries than it has.
+  /// Returns whether each row may take a warp: rows are long on average, and so few that most of these warps
+  /// work at the same time. The triangle may have room for more entries than it has.
   [[nodiscard]] static bool rows_are_long(const device_triangle<Index, Offset>& t) {
     constexpr std::int64_t long_on_average = 12;
-    return t.entries() >= long_on_average * t.size;
+    constexpr std::int64_t most_rows = 16'384;
+    return t.size <= most_rows && t.entries() >= long_on_average * t.size;
   }
 
   /// `i`: 0 for the levels, 1 for those with blocks.

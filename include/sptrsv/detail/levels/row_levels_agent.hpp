@@ -9,8 +9,8 @@
 namespace sptrsv::SPTRSV_ABI::detail {
 
 /// One warp finds the level of a row; see levels_agent for the order of rows and for a search that is given
-/// up. While many lanes miss a level, only the last of them polls, so that rows far behind do not hold up the
-/// others.
+/// up; a round takes about half as long here. While many lanes miss a level, only the last of them polls, so
+/// that rows far behind do not hold up the others.
 template <class Index, class Offset>
 struct row_levels_agent : levels_agent<Index, Offset> {
   using by_lanes = levels_agent<Index, Offset>;
@@ -30,7 +30,7 @@ struct row_levels_agent : levels_agent<Index, Offset> {
     if (r >= p.of.size || !p.condition.hold(ctx)) {
       return;
     }
-    const std::int64_t rounds = p.limit.first_rounds + p.limit.further_rounds * r / p.of.size;
+    const std::int64_t rounds = 2 * (p.limit.first_rounds + p.limit.further_rounds * r / p.of.size);
     std::int64_t round = 0;
     typename by_lanes::row_state share;  // this lane's share of the next entries
     Offset first = ctx.load_constant(p.of.row_offsets + r);
