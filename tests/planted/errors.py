@@ -1436,7 +1436,12 @@ ERRORS = (
         "half of the lanes tell the level of a row that has a warp of its own",
         "lanes",
         "incomplete",
-        Edit(D + "levels/row_levels_agent.hpp", "32", "16", within="simt::reduce(warp, share.level, 32, simt::maximum{}) + 1"),
+        Edit(
+            D + "levels/row_levels_agent.hpp",
+            "32",
+            "16",
+            within="simt::reduce(warp, share.level, 32, simt::maximum{}) + 1",
+        ),
     ),
     error(
         "warps skip steps of long rows",
@@ -1444,8 +1449,8 @@ ERRORS = (
         "incomplete",
         Edit(
             INCOMPLETE + "place_pieces.hpp",
-            "begin_step = warp.index() * share_steps",
-            "begin_step = warp.index() * (share_steps + 1)",
+            "warp.index() * share_steps",
+            "warp.index() * (share_steps + 1)",
         ),
     ),
     error(

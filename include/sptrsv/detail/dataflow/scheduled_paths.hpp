@@ -187,7 +187,7 @@ struct block_method {
     const auto first_tiles = begin_upload(from.first_tiles, on, resource);
     const auto tiles = begin_upload(from.own_tiles, on, resource);
     const std::int64_t all_tiles = count_of(from.operands);
-    const auto filled = [&](auto value, std::int64_t count, int byte) {
+    const auto filled = [&](auto value, std::int64_t count, unsigned char byte) {
       auto* const made = arrays.template make<decltype(value)>(count, on, resource);
       on.fill_bytes(made, byte, at(count) * sizeof(value));
       return made;
