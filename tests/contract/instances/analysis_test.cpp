@@ -14,10 +14,10 @@ TEST(Levels, AreRightUnderEverySchedule) {
   struct suite : analysis<types> {
     void TestBody() override {}
   };
-  const std::vector<pattern> all = {patterns::chain(1100),         patterns::stencil_2d(30, 35),
-                                    patterns::random(900, 3, 1),   patterns::band(800, 10),
-                                    patterns::layers(800, 200, 9), patterns::arrow_row(600),
-                                    patterns::chain(100),          patterns::dense(150)};
+  const std::vector<pattern> all = {
+      patterns::chain(1100),   patterns::stencil_2d(30, 35),  patterns::random(900, 3, 1),
+      patterns::band(800, 10), patterns::layers(800, 200, 9), patterns::arrow_row(600),
+      patterns::chain(100),    patterns::dense(150),          patterns::dense(120)};
   for (std::uint64_t seed = 0; seed < trials(30); ++seed) {
     for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
       suite s;

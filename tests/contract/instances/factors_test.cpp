@@ -1,6 +1,7 @@
 // Factors on the host and in the emulator.
 #include "contract/factors_suite.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
+#include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/incomplete_lu.hpp"
 #include "sptrsv/policy/automatic.hpp"
 #include "sptrsv/policy/dataflow.hpp"
@@ -218,11 +219,13 @@ TEST(Factors, OfOneMatrixAreAnalysedTogether) {
   EXPECT_GE(f.info().analysis_peak_bytes, f.info().bytes);
 }
 
-/// Expects that both factors of a matrix have the plans and the bits of two solvers.
+/// Expects that both factors of a matrix have the plans and the bits of two solvers, whose solutions are
+/// right.
 template <class Matrix>
-void expect_two_solvers(emulated_factors& s, const Matrix& there, const rows_policy& policy,
+void expect_two_solvers(emulated_factors& s, const Matrix& here, const rows_policy& policy,
                         emulated_factors::options_type options) {
   const std::int64_t max_rhs = options.max_rhs;
+  const auto there = s.where.upload(here);
   counting_resource counted(s.where.resource());
   auto f = analyze_factors(policy, there, options, s.where.stream(), &counted);
   EXPECT_GE(f.info().analysis_peak_bytes, counted.largest_bytes());
@@ -243,12 +246,21 @@ void expect_two_solvers(emulated_factors& s, const Matrix& there, const rows_pol
     EXPECT_EQ(seen.solver_bytes, alone.solver_bytes);
   }
   const layout shape = column_major(f.rows(), max_rhs);
-  const auto b = s.where.upload(random_vector<double>(static_cast<std::int64_t>(shape.extent), 1));
+  const auto rhs = random_vector<double>(static_cast<std::int64_t>(shape.extent), 1);
+  const auto b = s.where.upload(rhs);
   auto x = s.where.upload(poisoned<double>(shape.extent));
   auto expected = s.where.upload(poisoned<double>(shape.extent));
   const auto from = shape.view(static_cast<const double*>(b.data()));
   f.apply(from, shape.view(x.data()), s.where.stream());
   lower.solve(from, shape.view(expected.data()), s.where.stream());
+  if (policy.exact_order) {
+    const auto first_column = [&](const auto& v) {
+      return std::vector<double>(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(f.rows()));
+    };
+    const system_options first{options.first.part, options.first.diagonal, options.first.operation};
+    EXPECT_TRUE(
+        backward_error(here, first, first_column(rhs), first_column(s.where.download(expected))).ok());
+  }
   upper.solve(shape.view(static_cast<const double*>(expected.data())), shape.view(expected.data()),
               s.where.stream());
   EXPECT_TRUE(same_bits(s.where.download(x), s.where.download(expected)));
@@ -275,9 +287,9 @@ TEST(Factors, OfOneMatrixHaveThePlansOfTwoSolvers) {
       // Rows that are not sorted in every other turn.
       const auto stored = s.make_stored(p, turn % 6 == 0, turn);
       if (stored.is_csc) {
-        expect_two_solvers(s, s.where.upload(stored.by_columns), policy, options);
+        expect_two_solvers(s, stored.by_columns, policy, options);
       } else {
-        expect_two_solvers(s, s.where.upload(stored.by_rows), policy, options);
+        expect_two_solvers(s, stored.by_rows, policy, options);
       }
     }
   }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
+#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
-#include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
