@@ -12,6 +12,7 @@ import functools
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -91,7 +92,9 @@ def run(block, build):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for path in ROOT.iterdir():
-            if not path.name.startswith((".", "build")):
+            if path.name == "include":  # CMake installs a link as a link, and what follows behind it
+                shutil.copytree(path, folder / "include")
+            elif not path.name.startswith((".", "build")):
                 (folder / path.name).symlink_to(path)
         (folder / "build").mkdir()
         for alias in BUILDS:
