@@ -2,12 +2,13 @@
 # usage: test.sh [--all | --core | --papers] [ARGUMENTS OF CTEST...]
 #
 # Builds and runs the tests, shows the progress and ends with the line "N passed, N failed". By default every suite
-# runs with few schedules, forms of matrices and random systems, in double precision; --all runs all of them, in all
-# value types, and the tests of headers, packages and pages; --papers runs those of them that try the policies of the
-# papers (label `papers`), and --core builds all others, of which ARGUMENTS choose. On a machine with a GPU the script
-# uses the preset `default` of CMakePresets.json and runs the GPU tests, too. On a machine without a GPU it uses the
-# preset `host`: programs that nvcc compiles could not run there. SPTRSV_PRESET names another preset. The script
-# installs the Debian packages that it needs.
+# runs with few schedules, forms of matrices and random systems, in double precision. --all runs every test: all
+# schedules and value types, and the tests of headers, packages and pages. --papers builds and runs only the tests of
+# the policies of the papers (label `papers`). --core builds only the other tests. CTest gets ARGUMENTS, which can
+# choose some of the tests that were built. On a machine with a GPU the script uses the preset `default` of
+# CMakePresets.json and runs the GPU tests, too. On a machine without a GPU it uses the preset `host`: programs that
+# nvcc compiles could not run there. SPTRSV_PRESET names another preset. The script installs the Debian packages that
+# it needs.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

@@ -168,7 +168,7 @@ TEST(IncompleteFactors, OfLongRowsAreRight) {
   }
 }
 
-/// Many long rows, each of which has a warp in the search for levels.
+/// The matrix has many long rows. The search for levels takes a warp for each of them.
 TEST(IncompleteFactors, OfManyLongRowsHaveTheirLevels) {
   using on_the_host = incomplete<case_types<host_target, double, std::int32_t, std::int32_t>>;
   const pattern p =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewriting as one more candidate: the rows of a system are rewritten so that fewer hand-offs are left, and
-// the rewritten system is one more system, which is planned like any other.
+// the rewritten system is one more system, which is planned like any other. The file is long because it is one
+// decision: the two ways to rewrite compare the same predictions with the same limits.
 #pragma once
 
 #include <algorithm>
@@ -79,7 +80,8 @@ class rewriter {
   }
 
  private:
-  /// What is known of a rewritten system, or hoped for, before it has a plan.
+  /// The sizes from which the time of a rewritten system is predicted before the system has a plan. They are
+  /// lower bounds until its rows are chosen.
   struct outlook {
     std::int64_t run_levels;
     std::int64_t entries;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The analysis of an incomplete factorisation on the device: the rows in level order, and their operands,
-// which are searched in whole rows, and in pieces of long rows.
+// which are searched in whole rows, and in pieces of long rows. The file is long because the analysis is one
+// sequence of steps: each step takes arrays that the steps before it have filled.
 #pragma once
 
 #include <algorithm>
