@@ -139,8 +139,8 @@ TEST(NaturalBlocks, RowsWithTheSameColumnsAreABlock) {
   EXPECT_TRUE(block_rows_of(chain, on, 2.0).first_rows.empty());
 }
 
-/// The last rows have more columns than a warp has lanes. Row 102 lacks one of their last columns, and row 103
-/// lacks the first one, so neither belongs to the run before it.
+/// The last rows have more columns than a warp has lanes. Row 102 lacks one of their last columns, and row
+/// 103 lacks the first one, so neither belongs to the run before it.
 TEST(NaturalBlocks, AllColumnsOfLongRowsAreCompared) {
   const emulator::executor on;
   const auto p = patterns::where("long rows", 104, [](std::int64_t i, std::int64_t j) {

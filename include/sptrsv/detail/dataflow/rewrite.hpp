@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewriting as one more candidate: the rows of a system are rewritten so that fewer hand-offs are left, and
-// the rewritten system is one more system, which is planned like any other. The file is long because it is one
-// decision: the two ways to rewrite compare the same predictions with the same limits.
+// the rewritten system is one more system, which is planned like any other. The file is long because it is
+// one decision: the two ways to rewrite compare the same predictions with the same limits.
 #pragma once
 
 #include <algorithm>
