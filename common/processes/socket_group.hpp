@@ -236,8 +236,8 @@ class socket_links {
 /// A process of a group. Each pair of processes is connected by a stream socket.
 ///
 /// If one of them has ended, or has not come within the time limit, `exchange` and `meet` throw on the others
-/// an error with errc::peer_failed, and a text that names it. A thread watches the sockets, so that solves
-/// that wait for a process end, too, when it has ended.
+/// an error with errc::peer_failed, and a text that names it (any of them if several have ended). A thread
+/// watches the sockets, so that solves that wait for a process end, too, when it has ended.
 class socket_group : public sptrsv::process_group {
  public:
   /// A pair of processes is connected by two file descriptors: [r][s] is that of process r for process s.

@@ -2,6 +2,7 @@
 #include "common/processes/processes.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -81,20 +82,29 @@ void wait_for_failure(const process_group& group) {
   }
 }
 
+/// PE 2 stays until PE 0 has answered: had it ended as well, PE 0 could see its end before that of PE 1, as
+/// the system may close the sockets of a process that is killed in any order.
 TEST(Processes, KernelsThatWaitForAPeThatDiesAreTold) {
-  const processes_result done = run_processes(3, long_s, [](process_group& group) {
+  int answered[2] = {-1, -1};
+  ASSERT_EQ(::pipe(answered), 0);
+  const processes_result done = run_processes(3, long_s, [&](process_group& group) {
     group.meet();
     if (group.rank() == 1) {
       std::raise(SIGKILL);
     }
     wait_for_failure(group);
+    std::string text = "PE 0 has met PE 1";
     try {
       group.meet();
     } catch (const detail::distributed::pe_has_left& e) {
-      return std::string(e.what());
+      text = e.what();
     }
-    return std::string("PE 0 has met PE 1");
+    char byte = 0;
+    const ssize_t moved = group.rank() == 0 ? ::write(answered[1], &byte, 1) : ::read(answered[0], &byte, 1);
+    return moved == 1 ? text : "the pipe is broken";
   });
+  ::close(answered[0]);
+  ::close(answered[1]);
   EXPECT_EQ(done.failure, "PE 1 was ended by signal 9 (Killed)");
   EXPECT_EQ(done.result, "PE 1 has left the team");
 }
