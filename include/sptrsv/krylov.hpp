@@ -111,7 +111,7 @@ sptrsv::krylov::result solve(Operator& a, Preconditioner& m, span<const Value> b
   }
   SPTRSV_EXPECTS(!views_overlap(dense_view<const Value>(b), dense_view<Value>(x)), errc::invalid_argument,
                  "a Krylov method got vectors x and b that overlap");
-  if constexpr (factors::has_kernels<executor>) {
+  if constexpr (simt::has_kernels<executor>) {
     SPTRSV_EXPECTS(!executor(stream).is_capturing(), errc::invalid_argument,
                    "a Krylov method reads its residual, so that it cannot be captured into a CUDA graph");
   }

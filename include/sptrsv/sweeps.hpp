@@ -131,7 +131,7 @@ class sweeps {
     expect_values();
     lower().solve(b, x, stream);
     const auto to = detail::as_scalars(x);
-    detail::factors::for_each(
+    detail::simt::for_each(
         executor(stream), x.columns > 0 ? x.rows : 0,
         detail::sweeps::turn_around<scalar>{diagonal_.values(), real(2 - relaxation_), false, {}, to, to});
     upper().solve(x, x, stream);
@@ -206,7 +206,7 @@ class sweeps {
   /// Enqueues the copy of the values with D / w in the place of D.
   void take_scaled(const scalar* values, const executor& on) {
     on.copy(scaled_.data(), values, scaled_.bytes());
-    detail::factors::for_each(
+    detail::simt::for_each(
         on, rows(),
         detail::sweeps::scale_diagonal<scalar, Offset>{diagonal_.sources(), real(1 / relaxation_), values,
                                                        detail::as_scalar(scaled_.data())});
@@ -225,10 +225,10 @@ class sweeps {
   }
   /// Enqueues c = b - c + (2 / w - 1) D x: the residual for the opposite direction.
   void turn_around(dense_view<const Value> b, dense_view<Value> x, const executor& on) const {
-    detail::factors::for_each(on, x.rows,
-                              detail::sweeps::turn_around<scalar>{
-                                  diagonal_.values(), real(2 - relaxation_), true, detail::as_scalars(b),
-                                  detail::as_scalars(x), detail::as_scalars(rhs(x))});
+    detail::simt::for_each(on, x.rows,
+                           detail::sweeps::turn_around<scalar>{
+                               diagonal_.values(), real(2 - relaxation_), true, detail::as_scalars(b),
+                               detail::as_scalars(x), detail::as_scalars(rhs(x))});
   }
   [[nodiscard]] one_solver& lower() { return solvers_.first.solver; }
   [[nodiscard]] one_solver& upper() { return solvers_.second.solver; }

@@ -29,7 +29,7 @@ template <class Index, class Executor>
 order_faults check_order(const Index* order, std::int64_t rows, const Executor& on,
                          memory_resource& resource) {
   order_faults found;
-  if constexpr (has_kernels<Executor>) {
+  if constexpr (simt::has_kernels<Executor>) {
     const auto named = make_buffer<Index>(rows, on, resource);
     const auto faults = upload_array(&found, 1, on, resource);
     on.fill_bytes(named.data(), 0xff, named.bytes());
@@ -82,8 +82,8 @@ class row_transform {
   void move(bool gathers, dense_view<const scalar> from, dense_view<scalar> to, bool conjugated,
             const Executor& on) const {
     if (!is_identity()) {
-      for_each(on, to.rows,
-               move_rows<scalar, Index>{order_.data(), scale_.data(), conjugated, gathers, from, to});
+      simt::for_each(on, to.rows,
+                     move_rows<scalar, Index>{order_.data(), scale_.data(), conjugated, gathers, from, to});
     }
   }
 
@@ -145,7 +145,7 @@ class stored_diagonal {
       : sources_(make_buffer<Offset>(a.size, on, resource)),
         values_(make_buffer<Scalar>(a.size, on, resource)) {
     faults found;
-    if constexpr (has_kernels<Executor>) {
+    if constexpr (simt::has_kernels<Executor>) {
       const auto on_device = upload_array(&found, 1, on, resource);
       on.fill_bytes(sources_.data(), 0xff, sources_.bytes());
       simt::for_each(on, a.entries,
@@ -174,13 +174,13 @@ class stored_diagonal {
 
   /// Enqueues the copy of the values. `stored`: by stored entry.
   void update_values(const Scalar* stored, const Executor& on) {
-    for_each(on, static_cast<std::int64_t>(values_.size()),
-             array_kernels::take_in_order<Scalar, Offset>{stored, sources_.data(), values_.data()});
+    simt::for_each(on, static_cast<std::int64_t>(values_.size()),
+                   array_kernels::take_in_order<Scalar, Offset>{stored, sources_.data(), values_.data()});
   }
   /// Enqueues the division of each row of x by its entry.
   void divide(dense_view<Scalar> x, bool conjugated, const Executor& on) const {
-    for_each(on, static_cast<std::int64_t>(values_.size()),
-             divide_rows<Scalar>{values_.data(), conjugated, x});
+    simt::for_each(on, static_cast<std::int64_t>(values_.size()),
+                   divide_rows<Scalar>{values_.data(), conjugated, x});
   }
   [[nodiscard]] bool is_identity() const { return values_.size() == 0; }
   /// Returns an entry of a diagonal that is not the identity. Synchronises.

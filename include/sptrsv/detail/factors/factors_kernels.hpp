@@ -5,58 +5,14 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/host/executor.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::factors {
 SPTRSV_BEGIN_ANY_CONTEXT
-
-/// Is true if the executor runs kernels.
-template <class Executor>
-inline constexpr bool has_kernels = !std::is_same_v<Executor, host_executor>;
-
-/// The memory accesses of a context, on the host. Scalars are accessed as load_scalar does.
-struct host_context {
-  template <class T>
-  T load(const T* p) const {
-    if constexpr (std::is_class_v<T>) {
-      return load_scalar(p);
-    } else {
-      return *p;
-    }
-  }
-  template <class T>
-  T load_constant(const T* p) const {
-    return load(p);
-  }
-  template <class T>
-  void store(T* p, T v) const {
-    if constexpr (std::is_class_v<T>) {
-      store_scalar(p, v);
-    } else {
-      *p = v;
-    }
-  }
-};
-
-/// Calls `body(ctx, i)` for i in [0, count), where the executor computes. The calls are independent of one
-/// another.
-template <class Executor, class Body>
-void for_each(const Executor& on, std::int64_t count, const Body& body) {
-  if constexpr (has_kernels<Executor>) {
-    simt::for_each(on, count, body);
-  } else {
-    host_context ctx;
-    for (std::int64_t i = 0; i < count; ++i) {
-      body(ctx, i);
-    }
-  }
-}
 
 /// Row k: to(k) = scale from(order[k]) if `gathers`, else to(order[k]) = scale from(k).
 template <class Scalar, class Index>
@@ -137,7 +93,7 @@ struct find_diagonal {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t major = triangle_kernels::major_of(ctx, a.offsets, a.size, e);
     if (load_index(ctx, a.indices + e) == major &&
-        ctx.atomic_exchange(sources + major, static_cast<Offset>(e)) >= 0) {
+        ctx.atomic_exchange(sources + major, a.value_index(ctx, major, e)) >= 0) {
       ctx.atomic_min(first_duplicate, major);
     }
   }

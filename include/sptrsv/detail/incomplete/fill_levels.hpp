@@ -246,8 +246,8 @@ class filled_matrix {
     if (!has_fill()) {
       return a;
     }
-    factors::for_each(on, pattern_.entries,
-                      triangle_kernels::gather_values<Scalar, Offset>{a, sources_, values_, false});
+    simt::for_each(on, pattern_.entries,
+                   triangle_kernels::gather_values<Scalar, Offset>{a, sources_, values_, false});
     return values_;
   }
 

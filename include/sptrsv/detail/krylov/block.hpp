@@ -217,7 +217,7 @@ struct step_agent {
 inline std::int64_t step_blocks(std::int64_t rows) { return std::min<std::int64_t>(rows / 512 + 1, 256); }
 
 /// The context of a block of one thread on the host, as far as the steps use it.
-struct serial_context : factors::host_context {
+struct serial_context : simt::host_context {
   struct warp {
     static constexpr int lanes = 1;
     [[nodiscard]] static int rank() { return 0; }
@@ -242,7 +242,7 @@ struct serial_context : factors::host_context {
 /// Launches an agent on the device, or runs it on the host, where threads take a few blocks at a time.
 template <class Agent, class Executor>
 void launch(const Executor& on, std::int64_t blocks, const typename Agent::params& p) {
-  if constexpr (factors::has_kernels<Executor>) {
+  if constexpr (simt::has_kernels<Executor>) {
     on.template launch<Agent>(static_cast<std::uint32_t>(blocks), p);
   } else {
     constexpr std::int64_t taken = 8;

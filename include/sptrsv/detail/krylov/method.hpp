@@ -53,7 +53,7 @@ template <class Executor, class Wide, class Stream, class Iterate>
 void repeat_iteration(iteration_graph<Executor>&, const method_data<Wide>& data, const options& o,
                       Stream stream, const Iterate& iterate) {
   do {
-    for (int k = 0; k < (factors::has_kernels<Executor> ? o.check_interval : 1); ++k) {
+    for (int k = 0; k < (simt::has_kernels<Executor> ? o.check_interval : 1); ++k) {
       iterate(stream);
     }
   } while (download_value(&data.state->stop, Executor(stream)) == 0);

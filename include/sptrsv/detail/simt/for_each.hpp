@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/simt_executor.hpp"
+#include "sptrsv/host/executor.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::simt {
 
@@ -84,10 +87,48 @@ void for_each_by_tile(const Executor& on, std::int64_t count, const Body& body) 
     on.template launch<agent>(block_count(count, agent::block_items), {count, body});
   }
 }
+/// Is true if the executor runs kernels.
+template <class Executor>
+inline constexpr bool has_kernels = !std::is_same_v<Executor, host_executor>;
+
+/// The memory accesses of a context, on the host. Scalars are accessed as load_scalar does.
+struct host_context {
+  template <class T>
+  T load(const T* p) const {
+    if constexpr (std::is_class_v<T>) {
+      return load_scalar(p);
+    } else {
+      return *p;
+    }
+  }
+  template <class T>
+  T load_constant(const T* p) const {
+    return load(p);
+  }
+  template <class T>
+  void store(T* p, T v) const {
+    if constexpr (std::is_class_v<T>) {
+      store_scalar(p, v);
+    } else {
+      *p = v;
+    }
+  }
+};
+
+SPTRSV_BEGIN_ANY_CONTEXT
+/// Calls `body(ctx, i)` for i in [0, count), where the executor computes. The calls are independent.
 template <class Executor, class Body>
 void for_each(const Executor& on, std::int64_t count, const Body& body) {
-  for_each_by_tile<1>(on, count, body);
+  if constexpr (has_kernels<Executor>) {
+    for_each_by_tile<1>(on, count, body);
+  } else {
+    host_context ctx;
+    for (std::int64_t i = 0; i < count; ++i) {
+      body(ctx, i);
+    }
+  }
 }
+SPTRSV_END_ANY_CONTEXT
 
 /// An aligned group of lanes of a warp whose number is known when the kernel runs: a power of two, the same
 /// in the whole warp. All lanes of the warp call its collectives together.

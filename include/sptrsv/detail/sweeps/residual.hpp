@@ -81,7 +81,7 @@ class strict_triangle {
                   memory_resource& resource)
       : reversed_(part == uplo::upper) {
     const triangle_form form({part, diag::unit}, a.by_columns);
-    if constexpr (factors::has_kernels<Executor>) {
+    if constexpr (simt::has_kernels<Executor>) {
       t_ = build_on_device(a, form, on, resource);
     } else {
       const auto t = build_on_host(a, form);
@@ -95,9 +95,8 @@ class strict_triangle {
 
   /// Enqueues the copy of the values. `stored`: by stored entry.
   void update_values(const Scalar* stored, const Executor& on) {
-    factors::for_each(
-        on, static_cast<std::int64_t>(values_.size()),
-        array_kernels::take_in_order<Scalar, Offset>{stored, t_.sources.data(), values_.data()});
+    simt::for_each(on, static_cast<std::int64_t>(values_.size()),
+                   array_kernels::take_in_order<Scalar, Offset>{stored, t_.sources.data(), values_.data()});
   }
 
   /// Enqueues c = b - T x - factor D x.
@@ -106,13 +105,13 @@ class strict_triangle {
     const compute_residual<Scalar, Index, Offset> body{
         t_.size, reversed_, t_.row_offsets.data(), t_.columns.data(), values_.data(), diagonal, factor, b,
         x,       c};
-    if constexpr (factors::has_kernels<Executor>) {
+    if constexpr (simt::has_kernels<Executor>) {
       // Choose so many lanes that each has about four entries.
       const int wanted = t_.entries() <= 6 * t_.size ? 1 : t_.entries() <= 40 * t_.size ? 4 : 32;
       with_one_of<1, 4, 32>(
           wanted, [&](auto lanes) { simt::for_each_by_tile<decltype(lanes)::value>(on, t_.size, body); });
     } else {
-      factors::for_each(on, t_.size, body);
+      simt::for_each(on, t_.size, body);
     }
   }
 
