@@ -61,7 +61,11 @@ typedef enum sptrsv_index_type {
 /** How the matrix is stored. */
 typedef enum sptrsv_storage {
   SPTRSV_CSR, /**< compressed sparse rows */
-  SPTRSV_CSC  /**< compressed sparse columns */
+  SPTRSV_CSC, /**< compressed sparse columns */
+  /** compressed sparse rows of square blocks of sptrsv_options::block_size rows, the values of a block by
+   * rows; sptrsv_analyze takes them. `offsets` and `indices` count blocks, `entries` counts values. */
+  SPTRSV_BSR,
+  SPTRSV_BSR_BY_COLUMNS /**< the same, the values of a block by columns */
 } sptrsv_storage;
 
 /** The triangle of the stored matrix. */
@@ -103,6 +107,7 @@ typedef struct sptrsv_options {
   /** Name and options of the policy, as sptrsv::any_policy takes them; null: the default for the memory of
    * the matrix. */
   const char* policy;
+  int64_t block_size; /**< rows of a block of SPTRSV_BSR, 1 to 1024; ignored otherwise */
 } sptrsv_options;
 
 /** Several vectors: element i of vector j is data[i * row_stride + j * column_stride]. */

@@ -74,7 +74,7 @@ static_assert(static_cast<int>(sptrsv::krylov::reason::not_positive_definite) ==
               SPTRSV_KRYLOV_NOT_POSITIVE_DEFINITE);
 
 constexpr sptrsv_options default_options{
-    sizeof(sptrsv_options), SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, nullptr};
+    sizeof(sptrsv_options), SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, nullptr, 0};
 
 struct last_error {
   std::string text;
@@ -211,7 +211,7 @@ Value factor_of_rhs(const void* alpha) {
 }
 
 sptrsv_storage storage_of(const sptrsv_matrix& a) {
-  return checked<sptrsv_storage>(a.storage, SPTRSV_CSC, "sptrsv_storage");
+  return checked<sptrsv_storage>(a.storage, SPTRSV_BSR_BY_COLUMNS, "sptrsv_storage");
 }
 template <class View>
 View matrix_view(const sptrsv_matrix& a) {
@@ -241,21 +241,14 @@ sptrsv::system_options system_of(const sptrsv_options& options) {
   return {triangle.part, triangle.diagonal, triangle.operation, options.max_rhs};
 }
 
-/// Calls `visit(view_type)` with a null pointer to the type of the view of a matrix, and returns the result.
+/// Calls `visit(number, integer)` with null pointers to the types of a matrix, and returns the result.
 template <class Visit>
-auto visit_view_type(const sptrsv_matrix& a, const Visit& visit) {
-  const bool by_columns = storage_of(a) == SPTRSV_CSC;
+auto visit_types(const sptrsv_matrix& a, const Visit& visit) {
   const bool has_int64 =
       checked<sptrsv_index_type>(a.index_type, SPTRSV_INT64, "sptrsv_index_type") == SPTRSV_INT64;
   const auto with_value = [&](auto* value) {
-    using number = std::remove_pointer_t<decltype(value)>;
-    const auto with_index = [&](auto* index) {
-      using integer = std::remove_pointer_t<decltype(index)>;
-      return by_columns ? visit(static_cast<sptrsv::csc_view<number, integer>*>(nullptr))
-                        : visit(static_cast<sptrsv::csr_view<number, integer>*>(nullptr));
-    };
-    return has_int64 ? with_index(static_cast<std::int64_t*>(nullptr))
-                     : with_index(static_cast<std::int32_t*>(nullptr));
+    return has_int64 ? visit(value, static_cast<std::int64_t*>(nullptr))
+                     : visit(value, static_cast<std::int32_t*>(nullptr));
   };
   switch (checked<sptrsv_value_type>(a.value_type, SPTRSV_COMPLEX_DOUBLE, "sptrsv_value_type")) {
     case SPTRSV_FLOAT:
@@ -269,9 +262,35 @@ auto visit_view_type(const sptrsv_matrix& a, const Visit& visit) {
   }
 }
 
+/// Calls `visit(view_type)` with a null pointer to the type of the view of a matrix by rows or by columns,
+/// and returns the result.
+template <class Visit>
+auto visit_view_type(const sptrsv_matrix& a, const Visit& visit) {
+  const sptrsv_storage storage = storage_of(a);
+  SPTRSV_EXPECTS(storage <= SPTRSV_CSC, sptrsv::errc::unsupported,
+                 "matrices of blocks are for sptrsv_analyze only");
+  return visit_types(a, [&](auto* value, auto* index) {
+    using number = std::remove_pointer_t<decltype(value)>;
+    using integer = std::remove_pointer_t<decltype(index)>;
+    return storage == SPTRSV_CSC ? visit(static_cast<sptrsv::csc_view<number, integer>*>(nullptr))
+                                 : visit(static_cast<sptrsv::csr_view<number, integer>*>(nullptr));
+  });
+}
+
 std::unique_ptr<sptrsv_solver> analyze_any(const sptrsv_matrix& a, const sptrsv_options& options,
                                            void* stream) {
   const sptrsv::system_options system = system_of(options);
+  if (storage_of(a) > SPTRSV_CSC) {
+    return visit_types(a, [&](auto* value, auto* index) {
+      using view =
+          sptrsv::bsr_view<std::remove_pointer_t<decltype(value)>, std::remove_pointer_t<decltype(index)>>;
+      auto blocks = matrix_view<view>(a);
+      blocks.block_size = options.block_size;
+      blocks.order = a.storage == SPTRSV_BSR ? sptrsv::block_order::by_rows : sptrsv::block_order::by_columns;
+      return std::unique_ptr<sptrsv_solver>(
+          new sptrsv_solver{sptrsv::analyze(policy_of(options.policy), blocks, system, stream_of(stream))});
+    });
+  }
   return visit_view_type(a, [&](auto* type) {
     using view = std::remove_pointer_t<decltype(type)>;
     return std::unique_ptr<sptrsv_solver>(new sptrsv_solver{

@@ -50,8 +50,8 @@ class engine<cusparse::policy, Scalar, Index, Offset, cuda_executor> {
       : policy_(policy),
         form_(form),
         max_rhs_(max_rhs),
-        system_(policy.validate ? cusparse::rows_of_system(a, form, on, resource)
-                                : cusparse::copy_as_stored(a, form, on, resource)),
+        system_(policy.validate || a.block > 1 ? cusparse::rows_of_system(a, form, on, resource)
+                                               : cusparse::copy_as_stored(a, form, on, resource)),
         values_(make_buffer<Scalar>(system_.entries, on, resource)) {
     if (is_trivial()) {
       return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions between matrices by rows, by columns and as lists of entries, in host memory; and a view of
-// complex numbers as real ones. device_matrix.hpp has the conversions in device memory.
+// Conversions between matrices by rows, by columns, of blocks and as lists of entries, in host memory; and a
+// view of complex numbers as real ones. device_matrix.hpp has the conversions in device memory.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/analysis/scalar_pattern.hpp"
 #include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/matrix.hpp"
 
@@ -88,6 +89,103 @@ csr_matrix<Value, Index, Offset> to_csr(const csc_view<Value, Index, Offset>& a)
 template <class Value, class Index, class Offset>
 csr_matrix<Value, Index, Offset> to_csr(const csc_matrix<Value, Index, Offset>& a) {
   return to_csr(a.view());
+}
+
+/// Returns the matrix by single rows, all values of the blocks included; the entries of a row are in the
+/// order of the blocks. Otherwise as to_csc, with the block row of wrong offsets or indices.
+template <class Value, class Index, class Offset>
+csr_matrix<Value, Index, Offset> to_csr(const bsr_view<Value, Index, Offset>& a) {
+  detail::check_on_host(a, "to_csr");
+  return detail::in_host_memory("no memory for the matrix by rows", [&] {
+    const auto entries = detail::at(a.entries);
+    csr_matrix<Value, Index, Offset> made{a.rows, a.columns, std::vector<Offset>(detail::at(a.rows) + 1),
+                                          std::vector<Index>(entries), std::vector<Value>(entries)};
+    if (a.rows > 0) {
+      const detail::host_executor on;
+      detail::expand_into(a, "to_csr", on, on.default_resource(), made.row_offsets, made.column_indices,
+                          made.values);
+    }
+    return made;
+  });
+}
+/// Returns the matrix by single rows; see the overload for views.
+template <class Value, class Index, class Offset>
+csr_matrix<Value, Index, Offset> to_csr(const bsr_matrix<Value, Index, Offset>& a) {
+  return to_csr(a.view());
+}
+
+namespace detail {
+
+/// Returns a view of a matrix by rows or by columns, or a matrix of blocks by single rows.
+template <class Matrix>
+auto by_single_rows(const Matrix& a) {
+  if constexpr (is_block_view<typename Matrix::view_type>) {
+    return to_csr(view_of(a));
+  } else {
+    return view_of(a);
+  }
+}
+
+}  // namespace detail
+
+/// Returns the matrix in blocks: those that have an entry of `a`, filled with zeros, ascending in each block
+/// row. Entries that `a` has twice are added up. Otherwise as to_csc.
+///
+/// @param block_size rows and columns of a block, 1 to 1024.
+/// @param order of the values of a block.
+/// @throws error as to_csc; errc::invalid_argument if the matrix does not consist of blocks of this size, or
+///   if Offset cannot count the values of the blocks.
+template <class Value, class Index, class Offset>
+bsr_matrix<Value, Index, Offset> to_bsr(const csr_view<Value, Index, Offset>& a, std::int64_t block_size,
+                                        block_order order = block_order::by_rows) {
+  detail::check_on_host(a, "to_bsr");
+  detail::check_blocks(a.rows, a.columns, block_size);
+  return detail::in_host_memory("no memory for the matrix of blocks", [&] {
+    const std::int64_t area = block_size * block_size;
+    bsr_matrix<Value, Index, Offset> made{a.rows, a.columns, {0}, {}, {}, block_size, order};
+    std::vector<std::int64_t> block_at(detail::at(a.columns / block_size), -1);  // by column of blocks
+    std::int64_t before = 0;                                                     // blocks of earlier rows
+    for (std::int64_t major = 0; major < a.rows / block_size; ++major) {
+      const std::int64_t first = major * block_size;
+      const auto for_each_entry = [&](const auto& visit) {
+        for (std::int64_t row = 0; row < block_size; ++row) {
+          for (Offset e = a.row_offsets[first + row]; e < a.row_offsets[first + row + 1]; ++e) {
+            visit(row, static_cast<std::int64_t>(a.column_indices[e]), a.values[e]);
+          }
+        }
+      };
+      for_each_entry([&](std::int64_t, std::int64_t column, const Value&) {
+        std::int64_t& found = block_at[detail::at(column / block_size)];
+        if (found < before) {
+          found = before;
+          made.column_indices.push_back(static_cast<Index>(column / block_size));
+        }
+      });
+      std::sort(made.column_indices.begin() + before, made.column_indices.end());
+      const auto end = static_cast<std::int64_t>(made.column_indices.size());
+      SPTRSV_EXPECTS(end <= detail::max_count<Offset> / area, errc::invalid_argument,
+                     "the values of the blocks do not fit the offset type");
+      for (std::int64_t block = before; block < end; ++block) {
+        block_at[detail::at(made.column_indices[detail::at(block)])] = block;
+      }
+      made.row_offsets.push_back(static_cast<Offset>(end));
+      made.values.resize(detail::at(end * area), Value{});
+      for_each_entry([&](std::int64_t row, std::int64_t column, const Value& value) {
+        const std::int64_t inside = column % block_size;
+        const std::int64_t place =
+            order == block_order::by_rows ? row * block_size + inside : inside * block_size + row;
+        made.values[detail::at(block_at[detail::at(column / block_size)] * area + place)] += value;
+      });
+      before = end;
+    }
+    return made;
+  });
+}
+/// Returns the matrix in blocks; see the overload for views.
+template <class Value, class Index, class Offset>
+bsr_matrix<Value, Index, Offset> to_bsr(const csr_matrix<Value, Index, Offset>& a, std::int64_t block_size,
+                                        block_order order = block_order::by_rows) {
+  return to_bsr(a.view(), block_size, order);
 }
 
 /// Returns the matrix by rows from a list of entries in any order; host memory, one core. The entries of a

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owning matrices in device memory, transfers, and the conversions between CSR and CSC on the device.
+// Owning matrices in device memory, transfers, and the conversions between CSR and CSC, and from BSR to CSR,
+// on the device.
 //
 // `Stream` is cudaStream_t in a translation unit that nvcc compiles. Every function allocates from
 // `resource`, which must outlive the result (null: the default of the stream's device). Arrays are given back
@@ -37,6 +38,9 @@ using device_csr_matrix = csr_matrix<Value, Index, Offset, device_storage>;
 /// Matrix in compressed sparse columns in device memory.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 using device_csc_matrix = csc_matrix<Value, Index, Offset, device_storage>;
+/// Matrix of square blocks in compressed sparse rows of blocks in device memory.
+template <class Value, class Index = std::int32_t, class Offset = Index>
+using device_bsr_matrix = bsr_matrix<Value, Index, Offset, device_storage>;
 /// Lower triangle in supernodal panels in device memory.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 using device_supernodal_matrix = supernodal_matrix<Value, Index, Offset, device_storage>;
@@ -53,6 +57,18 @@ template <class Value, class Index, class Offset>
 device_csr_matrix<Value, Index, Offset> on_device(const csr_view<Value, Index, Offset>& a);
 template <class Value, class Index, class Offset>
 device_csc_matrix<Value, Index, Offset> on_device(const csc_view<Value, Index, Offset>& a);
+template <class Value, class Index, class Offset>
+device_bsr_matrix<Value, Index, Offset> on_device(const bsr_view<Value, Index, Offset>& a);
+
+/// Gives a matrix the size and the order of the blocks of another one, if it is one of blocks.
+template <class To, class From>
+To with_blocks_of([[maybe_unused]] const From& from, To to) {
+  if constexpr (is_block_view<typename To::view_type>) {
+    to.block_size = from.block_size;
+    to.order = from.order;
+  }
+  return to;
+}
 
 /// Returns a copy of a host matrix in device memory.
 template <class View, class Executor>
@@ -60,10 +76,11 @@ auto copied_to_device(const View& a, const Executor& on, memory_resource& resour
     -> decltype(on_device(a)) {
   check_arrays<host_executor>(a, "to_device");
   const auto pattern = pattern_of(a);
-  return {a.rows, a.columns,
+  return with_blocks_of<decltype(on_device(a))>(
+      a, {a.rows, a.columns,
           upload_array(pattern.offsets, offset_count(pattern.size, pattern.offsets), on, resource),
-          upload_array(pattern.indices, a.entries, on, resource),
-          upload_array(a.values, a.entries, on, resource)};
+          upload_array(pattern.indices, pattern.entries, on, resource),
+          upload_array(a.values, a.entries, on, resource)});
 }
 template <class Value, class Index, class Offset, class Executor>
 device_supernodal_matrix<Value, Index, Offset> copied_to_device(
@@ -106,11 +123,11 @@ Result recompressed_on_device(const View& a, std::int64_t minors, const char* ta
 
 }  // namespace detail
 
-/// Returns a copy of a host matrix in device memory: a device_csr_matrix, device_csc_matrix or
-/// device_supernodal_matrix. The host arrays may be freed when the call returns: it synchronises `stream`,
-/// unless all arrays are so short that they are passed as kernel arguments.
+/// Returns a copy of a host matrix in device memory: a device_csr_matrix, device_csc_matrix,
+/// device_bsr_matrix or device_supernodal_matrix. The host arrays may be freed when the call returns: it
+/// synchronises `stream`, unless all arrays are so short that they are passed as kernel arguments.
 ///
-/// @param a csr_view, csc_view, supernodal_view or owning matrix in host memory.
+/// @param a csr_view, csc_view, bsr_view, supernodal_view or owning matrix in host memory.
 /// @param stream, resource see the top of this header.
 template <class Matrix, class Stream = stream_handle, class View = typename Matrix::view_type>
 auto to_device(const Matrix& a, Stream stream = {}, memory_resource* resource = nullptr) {
@@ -132,16 +149,18 @@ std::vector<T> to_host(const buffer<T>& v, Stream stream = {}) {
   return detail::download_array(v, detail::executor_t<Stream>(stream));
 }
 
-/// Returns a copy of a device matrix by rows or by columns in host memory. Synchronises `stream`.
+/// Returns a copy of a device matrix by rows, by columns or of blocks in host memory. Synchronises `stream`.
 template <template <class, class, class, class> class Matrix, class Value, class Index, class Offset,
           class Stream = stream_handle>
 Matrix<Value, Index, Offset, host_storage> to_host(const Matrix<Value, Index, Offset, device_storage>& a,
                                                    Stream stream = {}) {
   const detail::executor_t<Stream> on(stream);
   const auto pattern = detail::pattern_of(a.view());
-  return {a.rows, a.columns,
-          detail::download_array(pattern.offsets, detail::offset_count(pattern.size, pattern.offsets), on),
-          detail::download_array(pattern.indices, pattern.entries, on), detail::download_array(a.values, on)};
+  return detail::with_blocks_of<Matrix<Value, Index, Offset, host_storage>>(
+      a,
+      {a.rows, a.columns,
+       detail::download_array(pattern.offsets, detail::offset_count(pattern.size, pattern.offsets), on),
+       detail::download_array(pattern.indices, pattern.entries, on), detail::download_array(a.values, on)});
 }
 
 /// Returns the matrix by columns, in device memory; the entries of a column are in the order of rows. Only
@@ -161,6 +180,22 @@ device_csr_matrix<Value, Index, Offset> to_csr(const device_csc_matrix<Value, In
                                                Stream stream = {}, memory_resource* resource = nullptr) {
   return detail::recompressed_on_device<device_csr_matrix<Value, Index, Offset>>(a.view(), a.rows, "to_csr",
                                                                                  stream, resource);
+}
+
+/// Returns the matrix by single rows, in device memory, all values of the blocks included; the entries of a
+/// row are in the order of the blocks. Otherwise as to_csc.
+template <class Value, class Index, class Offset, class Stream = stream_handle>
+device_csr_matrix<Value, Index, Offset> to_csr(const device_bsr_matrix<Value, Index, Offset>& a,
+                                               Stream stream = {}, memory_resource* resource = nullptr) {
+  const auto view = a.view();
+  const detail::executor_t<Stream> on(stream);
+  memory_resource& memory = detail::resource_or_default(resource, on);
+  device_csr_matrix<Value, Index, Offset> made{
+      a.rows, a.columns, detail::make_buffer<Offset>(a.rows > 0 ? a.rows + 1 : 0, on, memory),
+      detail::make_buffer<Index>(view.entries, on, memory),
+      detail::make_buffer<Value>(view.entries, on, memory)};
+  detail::expand_into(view, "to_csr", on, memory, made.row_offsets, made.column_indices, made.values);
+  return made;
 }
 
 }  // namespace sptrsv::SPTRSV_ABI

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/analysis/scalar_pattern.hpp"
 #include "sptrsv/detail/base/check_space.hpp"
 #include "sptrsv/detail/base/engine.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
@@ -391,9 +392,9 @@ class solver {
 /// is complete.
 ///
 /// @param policy the policy with its members.
-/// @param a csr_view, csc_view or owning matrix, in the memory space that the policy works in: device memory
-///   for GPU policies, host memory for host policies. The entries of a row (column) may be in any order;
-///   entries outside the triangle are ignored. policy::supernodal also takes a supernodal_view or
+/// @param a csr_view, csc_view, bsr_view or owning matrix, in the memory space that the policy works in:
+///   device memory for GPU policies, host memory for host policies. The entries of a row (column) may be in
+///   any order; entries outside the triangle are ignored. policy::supernodal also takes a supernodal_view or
 ///   supernodal_matrix.
 /// @param options the triangle, the operation, and the largest number of right-hand sides.
 /// @param stream the stream of the analysis: cudaStream_t for GPU policies, whose device must be the current
@@ -403,7 +404,8 @@ class solver {
 ///   solver.
 /// @return a `solver<Policy, Value, Index, Offset>`, with the stream type as last argument if it is not the
 ///   policy's default. Value, Index and Offset are the types of the matrix.
-/// @throws error with one of these codes, and the first offending row (column, for CSC) where there is one:
+/// @throws error with one of these codes, and the first offending row (column, for CSC; block row, for wrong
+///   offsets and indices of BSR) where there is one:
 ///   - errc::not_square, errc::offsets_not_monotone, errc::index_out_of_range;
 ///   - errc::duplicate_entry: the triangle has an entry twice;
 ///   - errc::missing_diagonal: a row without a diagonal entry, and `options.diagonal` is diag::non_unit;
@@ -420,12 +422,14 @@ auto analyze(const Policy& policy, const Matrix& a, const system_options& option
   [[maybe_unused]] const detail::nvtx_range range("analyze");
   const auto view = detail::view_of(a);
   using view_type = std::remove_const_t<decltype(view)>;
-  const auto pattern = detail::pattern_of(view);
-  detail::check_shape<typename view_type::value_type>(view.rows, view.columns, pattern, options);
+  detail::check_shape<typename view_type::value_type>(view.rows, view.columns, detail::pattern_of(view),
+                                                      options);
   const detail::executor_t<Stream> on(stream);
-  return solver<Policy, typename view_type::value_type, typename view_type::index_type,
-                typename view_type::offset_type, Stream>(policy, pattern, view.values, options, on,
-                                                         detail::resource_or_default(resource, on));
+  memory_resource& memory = detail::resource_or_default(resource, on);
+  return detail::with_scalar_pattern(view, Policy::name, on, memory, [&](const auto& pattern) {
+    return solver<Policy, typename view_type::value_type, typename view_type::index_type,
+                  typename view_type::offset_type, Stream>(policy, pattern, view.values, options, on, memory);
+  });
 }
 
 }  // namespace sptrsv::SPTRSV_ABI

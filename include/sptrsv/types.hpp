@@ -30,6 +30,12 @@ enum class op {
   conj_transpose  ///< the conjugate transpose of T
 };
 
+/// The order of the values of a block in a matrix of blocks.
+enum class block_order {
+  by_rows,    ///< row after row
+  by_columns  ///< column after column
+};
+
 namespace detail {
 
 /// T; template argument deduction does not look at it.

@@ -257,29 +257,51 @@ class Order(NamedTuple):
 
     def apply(self, data: Any) -> Any:
         """Return the values by rows (columns) for values in the user's format, and for all systems before it."""
-        leading = len(data.shape) - len(self.shape)
-        if leading < 0 or tuple(data.shape[leading:]) != self.shape:
-            raise ValueError(f"the values have the shape {tuple(data.shape)}, those of the matrix {self.shape}")
-        flat = data.reshape(*data.shape[:leading], math.prod(self.shape))
+        flat = _flat(data, self.shape)
         values = flat[..., self.first]
         for positions, entries in self.rounds:
             values[..., positions] += flat[..., entries]
         return values
 
 
+class BlockOrder(NamedTuple):
+    """The shape of the values of a matrix of blocks, block after block."""
+
+    shape: tuple[int, ...]
+
+    def apply(self, data: Any) -> Any:
+        """Return the values in one dimension."""
+        return _flat(data, self.shape)
+
+
+def _flat(data: Any, shape: tuple[int, ...]) -> Any:
+    """Return the values of one system in one dimension, the last one."""
+    leading = len(data.shape) - len(shape)
+    if leading < 0 or tuple(data.shape[leading:]) != shape:
+        raise ValueError(f"the values have the shape {tuple(data.shape)}, those of the matrix {shape}")
+    return data.reshape(*data.shape[:leading], math.prod(shape))
+
+
 class SparseMatrix(NamedTuple):
-    """The arrays of a sparse matrix by rows or by columns; `order`: None if they are the user's own."""
+    """The arrays of a sparse matrix by rows or by columns, or by rows of square blocks of `block_size` rows.
+
+    `order`: None if the arrays are the user's own.
+    """
 
     by_columns: bool
     shape: tuple[int, int]
     offsets: Any
     indices: Any
     values: Any
-    order: Order | None = None
+    order: Order | BlockOrder | None = None
+    block_size: int = 0  # 0: no blocks
 
 
-def sparse_arrays(a: Any, by_columns: bool | None = None) -> SparseMatrix:
-    """Return the arrays of a matrix of SciPy, CuPy or PyTorch; other formats are converted, to CSR by default."""
+def sparse_arrays(a: Any, by_columns: bool | None = None, takes_blocks: bool = False) -> SparseMatrix:
+    """Return the arrays of a matrix of SciPy, CuPy or PyTorch; other formats are converted, to CSR by default.
+
+    `takes_blocks`: square blocks stay as they are.
+    """
     if isinstance(a, SparseMatrix):  # of an object that is copied or loaded
         return a
     is_sparse = "sparse" in str(a.layout) if _module(a) == "torch" else hasattr(a, "format") and hasattr(a, "shape")
@@ -294,8 +316,12 @@ def sparse_arrays(a: Any, by_columns: bool | None = None) -> SparseMatrix:
             return SparseMatrix(True, shape, a.ccol_indices(), a.row_indices(), a.values())
         if layout == "csr" and not by_columns:
             return SparseMatrix(False, shape, a.crow_indices(), a.col_indices(), a.values())
+        if layout == "bsr" and takes_blocks and _are_blocks(shape, a.values()):
+            return _of_blocks(shape, a.crow_indices(), a.col_indices(), a.values())
     elif a.format in ("csr", "csc") and by_columns in (None, a.format == "csc"):
         return SparseMatrix(a.format == "csc", shape, a.indptr, a.indices, a.data)
+    elif a.format == "bsr" and takes_blocks and _are_blocks(shape, a.data) and _are_distinct(a.indptr, a.indices):
+        return _of_blocks(shape, a.indptr, a.indices, a.data)
     data, rows, columns, labels, like = _entries(a)
     lines, others = (columns, rows) if by_columns else (rows, columns)
     by_place = np.lexsort((others, lines))
@@ -314,6 +340,24 @@ def sparse_arrays(a: Any, by_columns: bool | None = None) -> SparseMatrix:
     return SparseMatrix(
         bool(by_columns), shape, offsets, like(others[is_new].astype(np.int64)), order.apply(data), order
     )
+
+
+def _are_blocks(shape: tuple[int, ...], values: Any) -> bool:
+    """Return whether the library takes the blocks of a matrix as they are."""
+    block = values.shape[1]
+    return tuple(values.shape[1:]) == (block, block) and 1 <= block <= 1024 and all(n % block == 0 for n in shape)
+
+
+def _are_distinct(offsets: np.ndarray, indices: np.ndarray) -> bool:
+    """Return whether no row holds an index twice: others are summed, by a conversion."""
+    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    order = np.lexsort((indices, rows)) if len(rows) == len(indices) else []
+    return len(order) < 2 or bool(np.any(np.diff(np.stack((rows[order], indices[order]))), axis=0).all())
+
+
+def _of_blocks(shape: tuple[int, int], offsets: Any, indices: Any, values: Any) -> SparseMatrix:
+    order = BlockOrder(tuple(values.shape))
+    return SparseMatrix(False, shape, offsets, indices, order.apply(values), order, values.shape[1])
 
 
 def _entries(a: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, Any]:

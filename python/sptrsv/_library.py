@@ -86,6 +86,7 @@ class Options(Sized):
         ("operation", c_int),
         ("max_rhs", c_int64),
         ("policy", c_char_p),
+        ("block_size", c_int64),
     )
 
 

@@ -66,14 +66,15 @@ class Solver(System, Operator):
         adjoint: bool = False,
     ) -> None:
         self._handle = ctypes.c_void_p()
+        matrix = Matrix(a, takes_blocks=True)
         options = _library.Options(
             1 - flag(lower, "lower"),
             flag(unit_diagonal, "unit_diagonal"),
             operation(transpose, "transpose"),
             max_rhs,
             policy_text(policy),
+            matrix.block_size,
         )
-        matrix = Matrix(a)
         super().__init__(matrix, max_rhs)
         self._vector = Vector(matrix.dtype, (matrix.shape[0],), (matrix.dtype.itemsize,))
         _library.check(
@@ -202,7 +203,7 @@ def analyze(
     Parameters
     ----------
     A : sparse matrix
-        A matrix of SciPy, of CuPy or of PyTorch (CSR or CSC; others are converted), in host or device memory.
+        A matrix of SciPy, of CuPy or of PyTorch (CSR, CSC or BSR; others are converted), in host or device memory.
         Entries outside the triangle are ignored.
     lower : bool, optional
         Whether the triangle is the lower one of `A` as it is stored.

@@ -18,6 +18,7 @@ from ._arrays import (
     VALUE_TYPES,
     Array,
     ArrayLike,
+    BlockOrder,
     MatrixLike,
     Order,
     contiguous,
@@ -31,6 +32,7 @@ from ._arrays import (
 
 Operation = Literal["N", "T", "H"]
 OPERATIONS: dict[str, int] = {name: number for number, name in enumerate(get_args(Operation))}
+BSR = 2  # sptrsv_storage
 INDEX_TYPES = {np.dtype(np.int32): 0, np.dtype(np.int64): 1}
 
 
@@ -65,8 +67,14 @@ class Matrix:
     `index_type`: the type that offsets and indices are converted to; by default only if it is none of the library's.
     """
 
-    def __init__(self, a: MatrixLike, index_type: np.dtype | None = None, by_columns: bool | None = None) -> None:
-        matrix = sparse_arrays(a, by_columns)
+    def __init__(
+        self,
+        a: MatrixLike,
+        index_type: np.dtype | None = None,
+        by_columns: bool | None = None,
+        takes_blocks: bool = False,
+    ) -> None:
+        matrix = sparse_arrays(a, by_columns, takes_blocks)
         self.stored: Any = matrix
         self.by_columns, self.order = matrix.by_columns, matrix.order
         offsets, indices, values = (describe(array) for array in matrix[2:5])
@@ -76,7 +84,10 @@ class Matrix:
                 "memory, or install the package where nvcc is"
             )
         lines, name = (matrix.shape[1], "columns") if matrix.by_columns else (matrix.shape[0], "rows")
-        if offsets.shape != (lines + 1,) or len(values.shape) != 1 or indices.shape != values.shape:
+        self.block_size = matrix.block_size
+        if matrix.block_size:
+            lines, name = lines // matrix.block_size, "block rows"
+        elif offsets.shape != (lines + 1,) or len(values.shape) != 1 or indices.shape != values.shape:
             raise ValueError(
                 f"the offsets, indices and values of the matrix have the shapes {offsets.shape}, {indices.shape} and "
                 f"{values.shape}: {lines} {name} need ({lines + 1},), (k,) and (k,)"
@@ -97,7 +108,7 @@ class Matrix:
         self.stream = stream_of(values)
         self._arrays = (offsets, indices, values)
         self.described = _library.Matrix(
-            int(matrix.by_columns),
+            BSR if matrix.block_size else int(matrix.by_columns),
             VALUE_TYPES[values.dtype],
             INDEX_TYPES[index_type],
             *matrix.shape,
@@ -249,7 +260,7 @@ class System:
         """Return the array with the type of the matrix."""
         return as_matrix_has_it(array, name, self.dtype, self._on_device)
 
-    def _values(self, data: Any, name: str, order: Order | None) -> Array:
+    def _values(self, data: Any, name: str, order: Order | BlockOrder | None) -> Array:
         """Return the values of a matrix as a contiguous array, in the order of the matrix that was analysed."""
         values = self._convert(data, name)
         if order is not None:

@@ -49,6 +49,10 @@ module sptrsv
   enum, bind(c)  ! sptrsv_storage
     enumerator :: sptrsv_csr  !< compressed sparse rows
     enumerator :: sptrsv_csc  !< compressed sparse columns
+    enumerator :: sptrsv_bsr  !< compressed sparse rows of square blocks of sptrsv_options%block_size rows, the values
+                              !! of a block by rows; sptrsv_analyze takes them. `offsets` and `indices` count blocks,
+                              !! `entries` counts values.
+    enumerator :: sptrsv_bsr_by_columns  !< the same, the values of a block by columns
   end enum
 
   !> The triangle of the stored matrix.
@@ -132,6 +136,7 @@ module sptrsv
     integer(c_int64_t) :: max_rhs = 0   !< largest number of right-hand sides of one solve, at least 1
     type(c_ptr) :: policy = c_null_ptr  !< Name and options of the policy, as sptrsv::any_policy takes them; null:
                                         !! the default for the memory of the matrix.
+    integer(c_int64_t) :: block_size = 0 !< rows of a block of sptrsv_bsr, 1 to 1024; ignored otherwise
   end type sptrsv_options
 
   !> Several vectors: element i of vector j is data[i * row_stride + j * column_stride].

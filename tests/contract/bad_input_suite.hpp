@@ -351,12 +351,78 @@ SPTRSV_TEST_P(bad_input, more_rows_or_entries_than_the_types_can_count) {
   }
 }
 
+/// Wrong offsets and indices of blocks are named by their block row, entries by their row; the same on every
+/// target.
+SPTRSV_TEST_P(bad_input, matrices_of_blocks) {
+  using index = typename TypeParam::index;
+  using offset = typename TypeParam::offset;
+  using blocks = bsr_matrix<typename TypeParam::value, index, offset>;
+  blocks good{6, 6, {0, 1, 3, 6}, {0, 0, 1, 0, 1, 2}, {}, 2, block_order::by_rows};
+  good.values.resize(24, typename TypeParam::value(1));
+  const auto failure_with = [&](const std::vector<offset>& offsets, const std::vector<index>& indices,
+                                const system_options& options = {}) {
+    blocks a = good;
+    a.row_offsets = offsets;
+    a.column_indices = indices;
+    return this->failure_of(detail::view_of(this->where.upload(a)), options);
+  };
+  EXPECT_FALSE(failure_with(good.row_offsets, good.column_indices).has_value());
+  const auto offsets = errc::offsets_not_monotone;
+  this->expect(failure_with({1, 2, 4, 7}, good.column_indices), offsets, "count from 1", "from 1", 0);
+  this->expect(failure_with({0, 3, 1, 6}, good.column_indices), offsets, "block row 1", "decrease", 1);
+  this->expect(failure_with({0, 1, 3, 5}, good.column_indices), offsets, "block row 2", "end", 2);
+  this->expect(failure_with({0, 1, 100, 6}, good.column_indices), offsets, "block row 2", "too large", 2);
+  this->expect(failure_with({0, 100, 200, 6}, good.column_indices), offsets, "block row 2", "far", 2);
+  this->expect(failure_with({0, -5, 3, 6}, good.column_indices), offsets, "block row 0", "negative", 0);
+  const auto range = errc::index_out_of_range;
+  constexpr index largest = std::numeric_limits<index>::max();
+  this->expect(failure_with(good.row_offsets, {0, 0, 3, 0, 1, 2}), range, "block row 1", "column 3", 1);
+  this->expect(failure_with(good.row_offsets, {0, -1, 1, 0, 1, 2}), range, "block row 1", "column -1", 1);
+  this->expect(failure_with(good.row_offsets, {0, 0, 1, 0, 1, largest}), range, "block row 2", "largest", 2);
+  this->expect(failure_with(good.row_offsets, {1, 1, 2, 1, 2, 3}), range, "count from 1", "from 1", 2);
+  this->expect(failure_with(good.row_offsets, {0, 0, 1, 1, 1, 2}), errc::duplicate_entry, "row 4", "twice",
+               4);
+  this->expect(failure_with(good.row_offsets, {0, 0, 0, 0, 1, 2}, {uplo::lower, diag::unit, op::none, 1}),
+               errc::duplicate_entry, "row 2", "twice", 2);
+  this->expect(failure_with({0, 1, 2, 5}, {0, 0, 0, 1, 2, 0}), offsets, "block row 2", "end", 2);
+  this->expect(failure_with({0, 1, 2, 6}, {0, 0, 0, 1, 2, 3}), range, "block row 2", "before entries", 2);
+
+  blocks missing{4, 4, {0, 1, 2}, {0, 0}, {}, 2, block_order::by_columns};
+  missing.values.resize(8, typename TypeParam::value(1));
+  this->expect(this->failure_of(detail::view_of(this->where.upload(missing))), errc::missing_diagonal,
+               "row 2", "no diagonal", 2);
+
+  const auto there = this->where.upload(good);
+  auto view = detail::view_of(there);
+  for (const std::int64_t block : {0, -2, 1025, 4}) {
+    view.block_size = block;
+    this->expect(this->failure_of(view), errc::invalid_argument, block == 4 ? "blocks of 4" : "block_size",
+                 "block size");
+  }
+  view = detail::view_of(there);
+  view.entries -= 1;
+  this->expect(this->failure_of(view), errc::invalid_argument, "do not fill blocks", "entries");
+  view = detail::view_of(there);
+  view.row_offsets = nullptr;
+  this->expect(this->failure_of(view), errc::invalid_argument, "offsets", "no offsets");
+  view = detail::view_of(there);
+  view.column_indices = nullptr;
+  this->expect(this->failure_of(view), errc::invalid_argument, "indices", "no indices");
+  view = detail::view_of(there);
+  view.values = nullptr;
+  this->expect(this->failure_of(view), errc::invalid_argument, "values", "no values");
+  blocks short_of = good;
+  short_of.values.pop_back();
+  this->expect(failure::of([&] { std::ignore = short_of.view(); }), errc::size_mismatch, "23 values",
+               "values");
+}
+
 SPTRSV_TESTS(bad_input, shapes_and_offsets, entries_twice_and_missing_pivots,
              random_accidents_are_named_as_on_the_host, null_arrays,
              arrays_of_an_owning_matrix_of_wrong_lengths, max_rhs_beyond_the_address_space,
              elements_that_overlap, a_solver_that_was_moved_from, the_workspace_of_another_solver,
              sizes_of_b_x_and_the_values, a_refused_call_does_no_harm,
-             more_rows_or_entries_than_the_types_can_count);
+             more_rows_or_entries_than_the_types_can_count, matrices_of_blocks);
 
 /// Arrays of host memory, which a device policy cannot read.
 template <class Types>

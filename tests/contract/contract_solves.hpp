@@ -134,10 +134,40 @@ SPTRSV_TEST_P(solves, conjugation_matters_to_complex_matrices_only) {
   }
 }
 
+/// A matrix of blocks gives the solution of the same matrix by single rows, zeros of the blocks included.
+SPTRSV_TEST_P(solves, matrices_of_blocks) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::random(60, 3, 4);
+  const auto b = random_vector<value>(p.size, 5);
+  std::size_t turn = 0;
+  for (const std::int64_t block : {1, 2, 3, 5}) {
+    for (form f : this->forms_for(++turn)) {
+      f.by_columns = false;
+      const auto order = turn % 2 == 0 ? block_order::by_rows : block_order::by_columns;
+      const auto stored = to_bsr(this->make(p, f).by_rows, block, order);
+      typename TestFixture::matrix same;
+      same.by_rows = to_csr(stored);
+      auto solver = this->policy().analyze(this->where.upload(stored), f.options(), this->where.stream());
+      const auto x = this->solve(solver, b);
+      this->expect_solved(same, f, p.name, b, x);
+      auto by_rows = this->analyze(same, f);
+      this->expect_repeated(by_rows, same, f, p.name, b, this->solve(by_rows, b), x);
+
+      auto other = stored;
+      for (std::size_t i = 0; i < other.values.size(); ++i) {
+        other.values[i] *= make_value<value>(static_cast<double>(1 + i % 3));
+      }
+      same.by_rows = to_csr(other);
+      solver.update_values(this->where.upload(other.values), this->where.stream());
+      this->expect_solved(same, f, p.name, b, this->solve(solver, b));
+    }
+  }
+}
+
 SPTRSV_TESTS(solves, the_smallest_matrices_in_every_form,
              a_triangle_of_a_general_unsorted_matrix_in_every_form,
              a_triangle_of_a_general_ascending_matrix_in_every_form, sizes_around_a_warp_and_a_block,
              matrices_many_blocks_deep, with_b_scaled_by_alpha, in_place, a_unit_diagonal_stored_or_not,
-             conjugation_matters_to_complex_matrices_only);
+             conjugation_matters_to_complex_matrices_only, matrices_of_blocks);
 
 }  // namespace sptrsv::testing

@@ -49,7 +49,7 @@ class PendingErrorsInC : public ::testing::Test {
 
 TEST_F(PendingErrorsInC, StayInCallsOfSolvers) {
   for (const char* const policy : {"automatic", "level_set", "supernodal", "sync_free_column", "scheme"}) {
-    const sptrsv_options options{sizeof(options), SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, policy};
+    const sptrsv_options options{sizeof(options), SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, policy, 0};
     const std::string name = std::string(policy) + " ";
     sptrsv_solver* solver = nullptr;
     sptrsv_workspace* workspace = nullptr;

@@ -1,5 +1,6 @@
 """New values in the order of the user's own format reach the right entries, whatever the format."""
 
+import pickle
 import unittest
 
 import numpy as np
@@ -7,6 +8,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 import sptrsv
+from sptrsv._arrays import sparse_arrays
 
 try:
     import torch
@@ -38,6 +40,13 @@ def changed(a):
     other = a.copy()
     other.data = a.data * RANDOM.uniform(1, 2, a.data.shape)
     return other.data, other.toarray()
+
+
+def _filled(a):
+    """Return ones where a matrix of blocks has values."""
+    ones = a.copy()
+    ones.data = np.ones_like(a.data)
+    return ones.toarray()
 
 
 class Formats(unittest.TestCase):
@@ -80,6 +89,33 @@ class Formats(unittest.TestCase):
                 f = sptrsv.analyze_batch(a, none)
                 f.update_values(none)
                 self.assertEqual(f.solve(np.empty((0, SIZE))).shape, (0, SIZE))
+
+    def test_square_blocks_stay_as_they_are(self):
+        b = RANDOM.uniform(-1, 1, SIZE)
+        a = sp.bsr_array(matrix("csr"), blocksize=(3, 3))
+        self.assertEqual(sparse_arrays(a, takes_blocks=True).block_size, 3)
+        f = sptrsv.analyze(a)
+        self.assertEqual(f.info.entries, np.count_nonzero(np.tril(_filled(a))))
+        data, dense = changed(a)
+        f.update_values(data)
+        copy = pickle.loads(pickle.dumps(f))
+        np.testing.assert_allclose(np.tril(dense) @ f.solve(b), b)
+        np.testing.assert_allclose(np.tril(dense) @ copy.solve(b), b)
+        transposed = sptrsv.analyze(a, transpose="T")
+        transposed.update_values(data)
+        np.testing.assert_allclose(np.tril(dense).T @ transposed.solve(b), b)
+        with self.assertRaises(ValueError):
+            f.update_values(data.reshape(-1))
+        twice = sp.bsr_array((np.concatenate((a.data, a.data)), np.tile(a.indices, 2), 2 * a.indptr), shape=a.shape)
+        self.assertEqual(sparse_arrays(twice, takes_blocks=True).block_size, 0)  # converted: duplicates are summed
+        oblong = sp.bsr_array(matrix("csr"), blocksize=(3, 2))
+        self.assertEqual(sparse_arrays(oblong, takes_blocks=True).block_size, 0)
+        bad = sp.bsr_array(matrix("csr"), blocksize=(3, 3))
+        bad.indices[0] = -1
+        with self.assertRaises(sptrsv.InputError) as caught:
+            sptrsv.analyze(bad)
+        self.assertEqual(caught.exception.row, 0)
+        self.assertIn("block row 0", str(caught.exception))
 
     @unittest.skipUnless(torch, "needs PyTorch")
     def test_new_values_of_tensors(self):

@@ -81,7 +81,7 @@ class Interface(unittest.TestCase):
             "sptrsv_code": (_library._CODES, "SPTRSV_"),
             "sptrsv_solve_status": (_library.STATUS_NAMES, "SPTRSV_"),
             "sptrsv_factor_part": (_factors._PARTS, "SPTRSV_"),
-            "sptrsv_storage": (("csr", "csc"), "SPTRSV_"),
+            "sptrsv_storage": (("csr", "csc", "bsr", "bsr_by_columns"), "SPTRSV_"),
             "sptrsv_part": (("lower", "upper"), "SPTRSV_"),
             "sptrsv_diagonal": (("non_unit", "unit"), "SPTRSV_"),
             "sptrsv_incomplete_method": (("lu", "cholesky"), "SPTRSV_INCOMPLETE_"),

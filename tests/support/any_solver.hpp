@@ -27,6 +27,7 @@ class tested_policy {
  public:
   using csr = csr_view<typename Types::value, typename Types::index, typename Types::offset>;
   using csc = csc_view<typename Types::value, typename Types::index, typename Types::offset>;
+  using bsr = bsr_view<typename Types::value, typename Types::index, typename Types::offset>;
   using stream_type = typename Types::target::stream_type;
 
   std::string case_name;      ///< of the policy, its configuration and the types
@@ -40,6 +41,8 @@ class tested_policy {
                                     memory_resource* resource = nullptr) const = 0;
   virtual any_solver<Types> analyze(const csc& a, const system_options& options, stream_type stream,
                                     memory_resource* resource = nullptr) const = 0;
+  virtual any_solver<Types> analyze(const bsr& a, const system_options& options, stream_type stream,
+                                    memory_resource* resource = nullptr) const = 0;
   /// Returns the solver of `a` after it was assigned to the solver of `other`. The solver itself is moved: a
   /// move of any_solver moves a pointer.
   virtual any_solver<Types> analyze_and_assign(const csr& a, const csr& other, const system_options& options,
@@ -52,6 +55,7 @@ class tested_policy {
 template <class Types, class Policy>
 class tested_policy_of : public tested_policy<Types> {
   using base = tested_policy<Types>;
+  using typename base::bsr;
   using typename base::csc;
   using typename base::csr;
   using typename base::stream_type;
@@ -64,6 +68,10 @@ class tested_policy_of : public tested_policy<Types> {
     return sptrsv::analyze(policy_, a, options, stream, resource);
   }
   any_solver<Types> analyze(const csc& a, const system_options& options, stream_type stream,
+                            memory_resource* resource) const override {
+    return sptrsv::analyze(policy_, a, options, stream, resource);
+  }
+  any_solver<Types> analyze(const bsr& a, const system_options& options, stream_type stream,
                             memory_resource* resource) const override {
     return sptrsv::analyze(policy_, a, options, stream, resource);
   }

@@ -7,7 +7,7 @@
 //   memory_resource& resource();             // what allocates device memory
 //   auto upload(const std::vector<T>&);      // an array with data() and size(), in the target's memory
 //   std::vector<T> download(const array&);   // ordered after everything on stream()
-//   auto upload(csr_view or csc_view);       // an owning matrix there
+//   auto upload(csr_, csc_ or bsr_matrix);   // an owning matrix there
 //   void overwrite(array&, const std::vector<T>&);
 #pragma once
 
@@ -50,6 +50,10 @@ class host_target {
   csc_matrix<V, I, O> upload(const csc_matrix<V, I, O>& a) {
     return a;
   }
+  template <class V, class I, class O>
+  bsr_matrix<V, I, O> upload(const bsr_matrix<V, I, O>& a) {
+    return a;
+  }
   template <class T>
   void overwrite(array<T>& to, const std::vector<T>& values) {
     std::copy(values.begin(), values.end(), to.begin());
@@ -85,6 +89,10 @@ class device_target {
   }
   template <class V, class I, class O>
   device_csc_matrix<V, I, O> upload(const csc_matrix<V, I, O>& a) {
+    return to_device(a, stream_);
+  }
+  template <class V, class I, class O>
+  device_bsr_matrix<V, I, O> upload(const bsr_matrix<V, I, O>& a) {
     return to_device(a, stream_);
   }
   template <class T>

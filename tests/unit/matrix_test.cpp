@@ -5,6 +5,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -136,6 +137,34 @@ TEST(Conversions, KeepTheMatrix) {
   const auto back = to_csr(by_columns);
   EXPECT_EQ(entries_of(back), entries_of(a));
   EXPECT_EQ(to_csc(back).values, by_columns.values);  // both are sorted now, so that the order stays
+}
+
+TEST(Conversions, OfBlocksKeepTheMatrix) {
+  const csr_matrix<double> a{
+      4, 6, {0, 3, 4, 4, 6}, {5, 0, 1, 2, 1, 1}, {1, 2, 3, 4, 5, 6}};  // the last entry stands twice
+  for (const std::int64_t block : {1, 2}) {
+    const auto by_rows = to_bsr(a, block);
+    const auto by_columns = to_bsr(a, block, block_order::by_columns);
+    EXPECT_EQ(by_rows.column_indices, by_columns.column_indices);
+    for (const auto& blocks : {by_rows, by_columns}) {
+      auto entries = entries_of(to_csr(blocks));
+      for (auto e = entries.begin(); e != entries.end();) {
+        e = e->second == 0 ? entries.erase(e) : std::next(e);
+      }
+      EXPECT_EQ(entries,
+                entries_of(csr_matrix<double>{4, 6, {0, 3, 4, 4, 5}, {5, 0, 1, 2, 1}, {1, 2, 3, 4, 11}}));
+    }
+  }
+  const auto blocks = to_bsr(a, 2);
+  EXPECT_EQ(blocks.row_offsets, (std::vector<std::int32_t>{0, 3, 4}));
+  EXPECT_EQ(blocks.column_indices, (std::vector<std::int32_t>{0, 1, 2, 0}));
+  EXPECT_EQ(blocks.values, (std::vector<double>{2, 3, 0, 0, 0, 0, 4, 0, 0, 1, 0, 0, 0, 0, 0, 11}));
+  EXPECT_EQ(to_bsr(a, 2, block_order::by_columns).values,
+            (std::vector<double>{2, 0, 3, 0, 0, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 11}));
+  const auto seen = failure::of([&] { to_bsr(a, 4); });
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(seen->code, errc::invalid_argument);
+  EXPECT_TRUE(to_csr(bsr_matrix<double>{}).row_offsets == std::vector<std::int32_t>{0});
 }
 
 TEST(Views, AreOfTheOwningArrays) {

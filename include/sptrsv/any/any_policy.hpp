@@ -83,14 +83,17 @@ any_of<any_batch, View> analyze_any_batch(const View& a, span<const typename Vie
 template <class Build>
 std::vector<std::string> any_policy_names();
 
-/// Returns the view of a matrix that a policy which is named at run time takes.
-template <class Matrix>
+/// Returns the view of a matrix that a policy which is named at run time takes. `TakesBlocks`: whether the
+/// matrix may be one of blocks.
+template <bool TakesBlocks = false, class Matrix>
 auto view_for_any_policy(const Matrix& a) {
   auto view = view_of(a);
   using index = typename decltype(view)::index_type;
   using offset = typename decltype(view)::offset_type;
-  static_assert(std::is_same_v<decltype(pattern_of(view)), pattern_view<index, offset>>,
-                "a policy that is named at run time takes matrices by rows or by columns");
+  static_assert((TakesBlocks && is_block_view<decltype(view)>) ||
+                    std::is_same_v<decltype(pattern_of(view)), pattern_view<index, offset>>,
+                "a policy that is named at run time takes matrices by rows or by columns, and its analyze "
+                "those of blocks");
 #ifdef SPTRSV_COMPILED
   static_assert(std::is_same_v<index, offset> &&
                     (std::is_same_v<index, std::int32_t> || std::is_same_v<index, std::int64_t>),
@@ -105,7 +108,7 @@ auto view_for_any_policy(const Matrix& a) {
 /// (sptrsv/solver.hpp).
 ///
 /// @param policy the policy: a text converts to it.
-/// @param a csr_view, csc_view or owning matrix, in the memory space that the policy works in.
+/// @param a csr_view, csc_view, bsr_view or owning matrix, in the memory space that the policy works in.
 /// @param options the triangle, the operation, and the largest number of right-hand sides.
 /// @param stream the stream of the analysis; host policies ignore it.
 /// @param resource source of memory; null: the default of the policy's side.
@@ -117,7 +120,7 @@ template <class Matrix, class Build = detail::this_build,
           class = decltype(detail::view_of(std::declval<const Matrix&>()))>
 auto analyze(const any_policy& policy, const Matrix& a, const system_options& options = {},
              stream_handle stream = {}, memory_resource* resource = nullptr) {
-  return detail::analyze_any<Build>(policy, detail::view_for_any_policy(a), options, stream, resource);
+  return detail::analyze_any<Build>(policy, detail::view_for_any_policy<true>(a), options, stream, resource);
 }
 
 /// Analyses factors that are stored in one matrix for a policy that is chosen at run time; otherwise as

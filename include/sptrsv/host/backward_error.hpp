@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "sptrsv/conversions.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/solver.hpp"
@@ -52,7 +53,7 @@ std::complex<wide_t<Real>> widened(cplx<Real> v) {
 /// Computes the backward error of the solution `x`. All arrays are in host memory. The residual is computed
 /// in a wider type: double for float, long double for double.
 ///
-/// @param a csr_view, csc_view or owning matrix.
+/// @param a csr_view, csc_view, bsr_view or owning matrix.
 /// @param options the system; `max_rhs` is not used.
 /// @param b right-hand sides.
 /// @param x solutions, as many as right-hand sides.
@@ -66,7 +67,8 @@ backward_error_result backward_error(const Matrix& a, const system_options& opti
                                      detail::identity_t<Value> alpha = Value(1)) {
   using real = detail::real_t<Value>;
   using wide = std::complex<detail::wide_t<real>>;
-  const auto view = detail::view_of(a);
+  const auto rows = detail::by_single_rows(a);
+  const auto view = detail::view_of(rows);
   const auto pattern = detail::pattern_of(view);
   const auto taker = "backward_error";
   detail::check_shape<Value>(view.rows, view.columns, pattern,

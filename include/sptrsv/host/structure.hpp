@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "sptrsv/conversions.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/solver.hpp"
 
@@ -22,12 +23,13 @@ struct triangle_structure {
 
 /// Returns the structure of a system, computed on one core of the host.
 ///
-/// @param a csr_view, csc_view or owning matrix in host memory.
+/// @param a csr_view, csc_view, bsr_view or owning matrix in host memory.
 /// @param options the system.
 /// @throws error as analyze, for an invalid pattern.
 template <class Matrix>
 triangle_structure structure_of(const Matrix& a, const system_options& options = {}) {
-  const auto view = detail::view_of(a);
+  const auto rows = detail::by_single_rows(a);
+  const auto view = detail::view_of(rows);
   const auto pattern = detail::pattern_of(view);
   using index = typename decltype(view)::index_type;
   detail::check_shape<typename decltype(view)::value_type>(view.rows, view.columns, pattern, options);

@@ -66,7 +66,7 @@ static void takes_options_and_several_right_hand_sides(void) {
   /* The arrays by columns are the upper triangle; its transpose is the lower one. */
   sptrsv_matrix a = lower_of(SPTRSV_DOUBLE, SPTRSV_INT32, values);
   const sptrsv_options options = {
-      sizeof options, SPTRSV_UPPER, SPTRSV_NON_UNIT, SPTRSV_TRANSPOSE, 2, "host_parallel workers=2"};
+      sizeof options, SPTRSV_UPPER, SPTRSV_NON_UNIT, SPTRSV_TRANSPOSE, 2, "host_parallel workers=2", 0};
   const double alpha = 2;
   double b[] = {2, 4, 9, 18}; /* two vectors, row by row */
   double x[] = {0, 0, 0, 0};  /* two vectors, one after the other */
@@ -96,6 +96,32 @@ static void takes_options_and_several_right_hand_sides(void) {
   CHECK(strcmp(info.policy, "host_parallel") == 0 && info.rows == 2 && info.entries == 3);
   sptrsv_destroy_workspace(workspace);
   sptrsv_destroy(solver);
+}
+
+/* Three blocks of 2 x 2; what lies above the diagonal is ignored. */
+static void takes_matrices_of_blocks(void) {
+  static const int32_t offsets[] = {0, 1, 3}, indices[] = {0, 0, 1};
+  static const double by_rows[] = {1, 9, 2, 1, 1, 0, 0, 1, 2, 9, 0, 4};
+  static const double by_columns[] = {1, 2, 9, 1, 1, 0, 0, 1, 2, 0, 9, 4};
+  sptrsv_matrix a = {SPTRSV_BSR, SPTRSV_DOUBLE, SPTRSV_INT32, 4, 4, 12, offsets, indices, by_rows};
+  sptrsv_options options = {sizeof options, SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, NULL, 2};
+  const double b[] = {1, 3, 3, 9};
+  double x[4];
+  sptrsv_solver* solver;
+  sptrsv_incomplete* incomplete;
+  int turn;
+  for (turn = 0; turn < 2; ++turn) {
+    CHECK(sptrsv_analyze(&a, &options, NULL, &solver) == SPTRSV_SUCCESS);
+    CHECK(sptrsv_solve(solver, b, x, NULL) == SPTRSV_SUCCESS);
+    CHECK(x[0] == 1 && x[1] == 1 && x[2] == 1 && x[3] == 2);
+    sptrsv_destroy(solver);
+    a.storage = SPTRSV_BSR_BY_COLUMNS;
+    a.values = by_columns;
+  }
+  CHECK(sptrsv_analyze(&a, NULL, NULL, &solver) == SPTRSV_INVALID_ARGUMENT); /* no block size */
+  options.block_size = 3;
+  CHECK(sptrsv_analyze(&a, &options, NULL, &solver) == SPTRSV_INVALID_ARGUMENT);
+  CHECK(sptrsv_analyze_incomplete(&a, NULL, NULL, &incomplete) == SPTRSV_UNSUPPORTED);
 }
 
 /* A = L U = (1 0; 2 1) (3 1; 0 4) = (3 1; 6 6), in all types of values. */
@@ -231,8 +257,8 @@ static void solves_batches(void) {
   double x[6];
   const sptrsv_batch_options systems = {sizeof systems, 3, 0, 0};
   sptrsv_batch_options two = {sizeof two, 2, 3, 0};
-  const sptrsv_options options = {sizeof options, SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1,
-                                  "host_serial"};
+  const sptrsv_options options = {
+      sizeof options, SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, "host_serial", 0};
   const sptrsv_batch_vectors from = {(void*)b, 1, 1, 0, 2};
   const sptrsv_batch_vectors to = {x, 1, 1, 0, 2};
   sptrsv_matrix a = lower_of(SPTRSV_DOUBLE, SPTRSV_INT32, all);
@@ -472,7 +498,7 @@ static void refuses_bad_input_of_krylov_methods(void) {
 static void refuses_bad_input_with_a_text(void) {
   const int32_t no_diagonal[] = {0, 0, 0};
   sptrsv_matrix a = lower_of(SPTRSV_DOUBLE, SPTRSV_INT32, values);
-  sptrsv_options options = {sizeof options, SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, "fast"};
+  sptrsv_options options = {sizeof options, SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, "fast", 0};
   sptrsv_solver* solver;
   CHECK(sptrsv_analyze(&a, &options, NULL, &solver) == SPTRSV_INVALID_ARGUMENT);
   CHECK(solver == NULL);
@@ -494,7 +520,7 @@ static void checks_sizes_of_structures(void) {
   static const int32_t offsets[] = {0, 2, 4}, indices[] = {0, 1, 0, 1};
   static const double entries[] = {4, 2, 2, 5};
   const sptrsv_matrix a = {SPTRSV_CSR, SPTRSV_DOUBLE, SPTRSV_INT32, 2, 2, 4, offsets, indices, entries};
-  sptrsv_options options = {0, SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, NULL};
+  sptrsv_options options = {0, SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, NULL, 0};
   sptrsv_factors_options of_factors = sptrsv_lu_options();
   sptrsv_incomplete_options of_incomplete = {0, SPTRSV_INCOMPLETE_LU, 0, 0, 0, 0};
   sptrsv_batch_options systems = {0, 1, 0, 0};
@@ -577,6 +603,7 @@ int main(void) {
   CHECK(strstr(sptrsv_policy_names(), "host_serial") != NULL);
   solves_in_all_types();
   takes_options_and_several_right_hand_sides();
+  takes_matrices_of_blocks();
   applies_factors_in_all_types();
   applies_factors_of_two_matrices_with_orders();
   factorises_incompletely();

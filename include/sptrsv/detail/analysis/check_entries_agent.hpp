@@ -108,6 +108,11 @@ struct check_entries_agent {
         ctx.atomic_min(&triangle.found->offsets, m);
       }
     }
+    if (m == 0 && p.a.block > 1) {
+      for (const auto& triangle : p.triangles) {
+        ctx.atomic_max(&triangle.found->unsorted, std::uint64_t{1});
+      }
+    }
   }
 
   /// `m`: the stored row of the entry.
@@ -146,7 +151,7 @@ struct check_entries_agent {
     counted entry{at.row, at.column < at.row, Offset{-1}};
     if (at.column == at.row && triangle.to.diagonal_sources != nullptr) {
       entry.other_diagonal =
-          ctx.atomic_exchange(triangle.to.diagonal_sources + at.row, static_cast<Offset>(e));
+          ctx.atomic_exchange(triangle.to.diagonal_sources + at.row, p.a.value_index(ctx, m, e));
     }
     return entry;
   }

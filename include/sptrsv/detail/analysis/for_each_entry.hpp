@@ -140,12 +140,20 @@ struct for_each_entry_agent {
   }
 };
 
-/// Runs for_each_entry_agent for `entries` entries. `offsets`: of the `size` rows.
+/// Runs for_each_entry_agent for `entries` entries. `offsets`: of the `size` rows; on the host they are
+/// sound.
 template <class Offset, class Executor, class Body>
-void for_each_entry(const Executor& on, const Offset* offsets, std::int64_t size, std::int64_t entries,
-                    const Body& body) {
-  using agent = for_each_entry_agent<Offset, Body>;
-  if (entries > 0) {
+void for_each_entry([[maybe_unused]] const Executor& on, const Offset* offsets, std::int64_t size,
+                    std::int64_t entries, const Body& body) {
+  if constexpr (!simt::has_kernels<Executor>) {
+    simt::host_context ctx;
+    for (std::int64_t m = 0; m < size; ++m) {
+      for (std::int64_t e = offsets[m]; e < offsets[m + 1]; ++e) {
+        body(ctx, m, e);
+      }
+    }
+  } else if (entries > 0) {
+    using agent = for_each_entry_agent<Offset, Body>;
     on.template launch<agent>(simt::block_count(entries, agent::block_items), {offsets, size, entries, body});
   }
 }

@@ -11,20 +11,22 @@
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/base/vertex_lists.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/matrix.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
-/// Calls visit(row, column, entry) for every stored entry of the triangle, in storage order. `row` and
-/// `column` are substitution indices with column <= row; `entry` is the index in the stored matrix.
+/// Calls visit(row, column, source) for every stored entry of the triangle, in storage order. `row` and
+/// `column` are substitution indices with column <= row; `source` is the index of its value.
 template <class Index, class Offset, class Visit>
 void for_each_triangle_entry(const pattern_view<Index, Offset>& a, const triangle_form& form, Visit visit) {
   const auto last = static_cast<Index>(a.size - 1);
+  simt::host_context ctx;
   for (std::int64_t m = 0; m < a.size; ++m) {
     for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
       const auto at = triangle_entry_of(form, last, static_cast<Index>(m), a.indices[e]);
       if (at.column <= at.row) {
-        visit(at.row, at.column, e);
+        visit(at.row, at.column, a.value_index(ctx, m, e));
       }
     }
   }
@@ -37,12 +39,12 @@ void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form&
   validate_storage_on_host(a, a.size);
   std::vector<Index> seen_by(at(a.size), Index{-1});  // by minor index: its last major index
   std::vector<char> has_diagonal(at(a.size), form.unit ? 1 : 0);
-  for_each_triangle_entry(a, form, [&](Index substitution_index, Index column, Offset e) {
+  for_each_triangle_entry(a, form, [&](Index substitution_index, Index column, Offset) {
     if (substitution_index == column && form.unit) {
       return;  // stored diagonal entries are ignored if the diagonal is unit
     }
     const auto major = static_cast<Index>(form.stored_major(a.size, substitution_index, column));
-    Index& seen = seen_by[at(a.indices[e])];
+    Index& seen = seen_by[at(form.stored_major(a.size, column, substitution_index))];
     if (seen == major) {
       throw_pattern_fault(pattern_fault::duplicate, major, a.by_columns);
     }

@@ -18,7 +18,10 @@
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
-/// A compressed matrix without its values: `size` rows (columns if `by_columns`).
+SPTRSV_BEGIN_ANY_CONTEXT
+/// A compressed matrix without its values: `size` rows (columns if `by_columns`). Value e belongs to entry e,
+/// unless the matrix is stored in blocks: then each `block` consecutive rows have the same columns, in blocks
+/// of as many columns, and the values of a block stand together (bsr_view).
 template <class Index, class Offset>
 struct pattern_view {
   std::int64_t size;
@@ -26,7 +29,23 @@ struct pattern_view {
   const Offset* offsets;  ///< by row (column), size + 1
   const Index* indices;   ///< by entry: its column (row)
   bool by_columns;
+  std::int64_t block = 1;              ///< rows of a block; 1: the matrix is not stored in blocks
+  bool has_blocks_by_columns = false;  ///< whether the values of a block are by columns
+
+  /// Returns the index of the value of entry `e`, which is in row (column) `m`.
+  template <class Context>
+  [[nodiscard]] SPTRSV_HOST_DEVICE Offset value_index(Context& ctx, std::int64_t m, std::int64_t e) const {
+    if (block == 1) {
+      return static_cast<Offset>(e);
+    }
+    const std::int64_t row = m % block;
+    const std::int64_t first = load_index(ctx, offsets + m - row);  // of the block row
+    const std::int64_t k = e - load_index(ctx, offsets + m);
+    const std::int64_t inside = has_blocks_by_columns ? k % block * block + row : row * block + k % block;
+    return static_cast<Offset>(first + k / block * block * block + inside);
+  }
 };
+SPTRSV_END_ANY_CONTEXT
 
 /// A pattern with its values, for engines whose plan depends on the values.
 template <class Scalar, class Pattern>
@@ -87,10 +106,12 @@ SPTRSV_HOST_DEVICE triangle_entry<Index> triangle_entry_of(const triangle_form& 
 enum class pattern_fault { offsets, index, duplicate, diagonal };
 
 /// Throws the error for the first offending row (column if `by_columns`). `from_one`: whether the offsets
-/// (indices) with the fault would be right if they counted from 1.
+/// (indices) with the fault would be right if they counted from 1. `block`: rows of a block whose offsets or
+/// indices are wrong.
 [[noreturn]] inline void throw_pattern_fault(pattern_fault fault, std::int64_t major, bool by_columns,
-                                             bool from_one = false) {
-  const std::string unit = by_columns ? "column " : "row ";
+                                             bool from_one = false, std::int64_t block = 1) {
+  const std::string unit = by_columns ? "column " : block > 1 ? "block row " : "row ";
+  major /= block;
   const std::string where = unit + std::to_string(major);
   switch (fault) {
     case pattern_fault::offsets:
@@ -163,26 +184,71 @@ void check_spaces(const pattern_view<Index, Offset>& a, const char* taker) {
 }
 
 /// Throws for the first row (column) of the storage with wrong offsets, or else with an index that is not
-/// below `minors`. `first`: the number of the first row (column).
+/// below `minors`. `first`: the number of the first row (column). `block`: rows of a block if `a` is the
+/// pattern of the blocks of a matrix.
 template <class Index, class Offset>
 void validate_storage_on_host(const pattern_view<Index, Offset>& a, std::int64_t minors,
-                              std::int64_t first = 0) {
+                              std::int64_t first = 0, std::int64_t block = 1) {
   for (std::int64_t m = 0; m < a.size; ++m) {
     if ((m == 0 && a.offsets[0] != 0) || a.offsets[m] > a.offsets[m + 1] ||
         (m == a.size - 1 && a.offsets[a.size] != a.entries)) {
-      throw_pattern_fault(pattern_fault::offsets, first + m, a.by_columns,
-                          a.offsets[0] == 1 && a.offsets[a.size] == a.entries + 1);
+      throw_pattern_fault(pattern_fault::offsets, (first + m) * block, a.by_columns,
+                          a.offsets[0] == 1 && a.offsets[a.size] == a.entries + 1, block);
     }
   }
   for (std::int64_t m = 0; m < a.size; ++m) {
     for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
       if (a.indices[e] < 0 || a.indices[e] >= minors) {
         throw_pattern_fault(
-            pattern_fault::index, first + m, a.by_columns,
-            std::all_of(a.indices, a.indices + a.entries, [&](Index i) { return i >= 1 && i <= minors; }));
+            pattern_fault::index, (first + m) * block, a.by_columns,
+            std::all_of(a.indices, a.indices + a.entries, [&](Index i) { return i >= 1 && i <= minors; }),
+            block);
       }
     }
   }
+}
+
+/// A matrix of square blocks without its values, each block as one entry; see bsr_view.
+template <class Index, class Offset>
+struct block_pattern {
+  static constexpr bool by_columns = false;
+
+  std::int64_t size;     ///< block rows
+  std::int64_t entries;  ///< blocks
+  const Offset* offsets;
+  const Index* indices;
+  std::int64_t columns;  ///< columns of blocks
+  std::int64_t block;    ///< rows of a block
+  bool has_blocks_by_columns;
+
+  /// Returns the pattern of the blocks, as if each was one entry.
+  [[nodiscard]] pattern_view<Index, Offset> of_blocks() const {
+    return {size, entries, offsets, indices, false};
+  }
+};
+
+/// The largest number of rows of a block.
+inline constexpr std::int64_t max_block_size = 1024;
+
+/// Checks the sizes of a matrix of blocks.
+inline void check_blocks(std::int64_t rows, std::int64_t columns, std::int64_t block_size) {
+  SPTRSV_EXPECTS(block_size >= 1 && block_size <= max_block_size, errc::invalid_argument, "block_size is ",
+                 block_size, ": it must be from 1 to ", max_block_size);
+  SPTRSV_EXPECTS(rows % block_size == 0 && columns % block_size == 0, errc::invalid_argument, "a matrix of ",
+                 rows, " x ", columns, " is none of blocks of ", block_size, " x ", block_size);
+}
+
+/// Checks the dimensions of a system whose matrix is one of blocks.
+template <class Value, class Index, class Offset>
+void check_shape(std::int64_t rows, std::int64_t columns, const block_pattern<Index, Offset>& a,
+                 const system_options& options) {
+  check_dimensions<Value, Index, Offset>(rows, columns, a.entries, options);
+}
+
+/// Checks that the arrays of a pattern are where the executor computes. `taker`: see check_space.
+template <class Executor, class Index, class Offset>
+void check_spaces(const block_pattern<Index, Offset>& a, const char* taker) {
+  check_spaces<Executor>(a.of_blocks(), taker);
 }
 
 /// A lower triangle in supernodal panels without its values; see supernodal_view.

@@ -142,11 +142,12 @@ class triangle_builder {
     on_.download(found.data(), reports_.data(), sizeof(found));
     for (std::size_t k = 0; k < N; ++k) {
       if (found[k].offsets < a_.size) {
-        throw_pattern_fault(pattern_fault::offsets, found[k].offsets, a_.by_columns,
-                            offsets_count_from_one());
+        throw_pattern_fault(pattern_fault::offsets, found[k].offsets, a_.by_columns, offsets_count_from_one(),
+                            a_.block);
       }
       if (found[k].index < a_.size) {
-        throw_pattern_fault(pattern_fault::index, found[k].index, a_.by_columns, indices_count_from_one());
+        throw_pattern_fault(pattern_fault::index, found[k].index, a_.by_columns, indices_count_from_one(),
+                            a_.block);
       }
       if (ascends(found, k)) {
         throw_if_any(found[k], a_.size, a_.by_columns);
@@ -155,7 +156,7 @@ class triangle_builder {
     return found;
   }
 
-  /// Returns whether the storage is sorted by rows of the system k.
+  /// Returns whether the storage is sorted by rows of the system k, values included.
   [[nodiscard]] bool ascends(const reports& found, std::size_t k) const {
     return !forms_[k].transposed && found[k].unsorted == 0;
   }
@@ -192,13 +193,15 @@ class triangle_builder {
 
   /// Returns whether the offsets start and end as they do in a matrix that counts from 1.
   bool offsets_count_from_one() const {
-    return download_value(a_.offsets, on_) == 1 &&
-           static_cast<std::int64_t>(download_value(a_.offsets + a_.size, on_)) - 1 == a_.entries;
+    const std::int64_t one = a_.block * a_.block;
+    return download_value(a_.offsets, on_) == one &&
+           static_cast<std::int64_t>(download_value(a_.offsets + a_.size, on_)) - one == a_.entries;
   }
-  /// Returns whether all indices are in [1, size].
+  /// Returns whether all indices are in [1, size], or those of blocks in the same range of blocks.
   bool indices_count_from_one() const {
     const auto flag = make_buffer<std::uint32_t>(1, on_, memory_.scratch);
-    return !simt::any_of(on_, a_.entries, triangle_kernels::is_not_from_one<Index>{a_.indices, a_.size},
+    return !simt::any_of(on_, a_.entries,
+                         triangle_kernels::is_not_from_one<Index>{a_.indices, a_.size, a_.block},
                          flag.data());
   }
 

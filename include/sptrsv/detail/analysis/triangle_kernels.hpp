@@ -37,8 +37,10 @@ struct report {
   std::int64_t duplicate = INT64_MAX;
   std::int64_t diagonal = INT64_MAX;
   std::int64_t longest_row = 0;
-  std::int64_t entries = 0;       ///< entries of the triangle without the diagonal
-  std::uint64_t unsorted = 0;     ///< not 0: a row of the storage is not sorted. 64 bits avoid padding
+  std::int64_t entries = 0;  ///< entries of the triangle without the diagonal
+  /// Not 0: a row of the storage is not sorted, or the values of a row are not adjacent. 64 bits avoid
+  /// padding.
+  std::uint64_t unsorted = 0;
   std::int64_t partial_rows = 0;  ///< of long rows, see split_long_rows(), if they are counted
   std::int64_t split_rows = 0;    ///< rows that have them
   std::int64_t longer_rows = 0;   ///< rows with one entry more than the row before, see finish_rows
@@ -160,7 +162,7 @@ struct scatter_entries {
         ctx.store(keys + slot,
                   static_cast<Key>(at.row) * static_cast<Key>(a.size) + static_cast<Key>(at.column));
       }
-      ctx.store(sources + slot, static_cast<Offset>(e));
+      ctx.store(sources + slot, a.value_index(ctx, m, e));
     }
   }
 };
@@ -227,16 +229,17 @@ struct sort_short_rows {
   }
 };
 
-/// Returns whether an index is not in [1, size], the range of indices that count from 1.
+/// Returns whether an index is not in [one, size + one), the range of indices that count from 1.
 template <class Index>
 struct is_not_from_one {
   const Index* indices;
   std::int64_t size;
+  std::int64_t one;  ///< a column of blocks
 
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t e) const {
     const auto index = load_index(ctx, indices + e);
-    return index < 1 || index > size;
+    return index < one || index >= size + one;
   }
 };
 

@@ -25,11 +25,12 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
       : size_(a.size), form_(form) {
     validate_on_host(a, form);
     offsets_.push_back(0);
+    simt::host_context ctx;
     for (std::int64_t m = 0; m < size_; ++m) {
       for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
         if (inside_triangle(m, a.indices[e]) || (a.indices[e] == m && !form.unit)) {
           indices_.push_back(a.indices[e]);
-          sources_.push_back(e);
+          sources_.push_back(a.value_index(ctx, m, e));
         }
       }
       offsets_.push_back(static_cast<Offset>(indices_.size()));
