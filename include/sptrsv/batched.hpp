@@ -167,8 +167,8 @@ class batched_solver {
 ///
 /// Synchronises `stream`, and keeps no reference to `a` and `values`, as `analyze`.
 ///
-/// @param a csr_view, csc_view or owning matrix in device memory: the pattern of all systems. Its values are
-///   not read.
+/// @param a csr_view, csc_view, bsr_view or owning matrix in device memory: the pattern of all systems. Its
+///   values are not read.
 /// @param values the values of all systems, see batched_solver::update_values: a span or a contiguous
 ///   container in device memory.
 /// @param batch the number of systems, and the distance between their values.
@@ -184,8 +184,12 @@ template <class Matrix, class Stream = stream_handle, class View = typename Matr
 auto analyze_batch(const Matrix& a, span<const typename View::value_type> values, const batch_options& batch,
                    const system_options& options = {}, Stream stream = {},
                    memory_resource* resource = nullptr) {
-  return batched_solver<typename View::value_type, typename View::index_type, typename View::offset_type,
-                        Stream>(a, values, batch, options, stream, resource);
+  using made = batched_solver<typename View::value_type, typename View::index_type,
+                              typename View::offset_type, Stream>;
+  const detail::executor_t<Stream> on(stream);
+  return detail::with_expanded(detail::view_of(a), "a batch", on, resource, [&](const auto& of) {
+    return made(of, values, batch, options, stream, resource);
+  });
 }
 
 }  // namespace sptrsv::SPTRSV_ABI

@@ -253,7 +253,8 @@ class factors {
 /// `ilu.factorize(...)`, `update_values(ilu.values(), stream)` takes the new ones.
 ///
 /// @param policy the policy with its members; both factors are solved with it.
-/// @param a csr_view, csc_view or owning matrix that holds both factors, in the memory space that the policy
+/// @param a csr_view, csc_view, bsr_view or owning matrix that holds both factors, in the memory space that
+/// the policy
 ///   works in. By default, L without its unit diagonal below the diagonal, and U on and above it.
 /// @param options how the factors, permutations and scalings make up the system.
 /// @param stream the stream of the analysis.
@@ -269,8 +270,11 @@ auto analyze_factors(
     const Policy& policy, const Matrix& a,
     const factors_options<typename View::value_type, typename View::index_type>& options = {},
     Stream stream = {}, memory_resource* resource = nullptr) {
-  return factors<Policy, typename View::value_type, typename View::index_type, typename View::offset_type,
-                 Stream>(policy, a, options, stream, resource);
+  using made = factors<Policy, typename View::value_type, typename View::index_type,
+                       typename View::offset_type, Stream>;
+  const detail::executor_t<Stream> on(stream);
+  return detail::with_expanded(detail::view_of(a), Policy::name, on, resource,
+                               [&](const auto& of) { return made(policy, of, options, stream, resource); });
 }
 
 /// Analyses factors that are stored in two matrices; otherwise as the other overload.
@@ -286,8 +290,14 @@ auto analyze_factors(
     const Policy& policy, const First& first, const Second& second,
     const factors_options<typename View::value_type, typename View::index_type>& options = {},
     Stream stream = {}, memory_resource* resource = nullptr) {
-  return factors<Policy, typename View::value_type, typename View::index_type, typename View::offset_type,
-                 Stream>(policy, first, second, options, stream, resource);
+  using made = factors<Policy, typename View::value_type, typename View::index_type,
+                       typename View::offset_type, Stream>;
+  const detail::executor_t<Stream> on(stream);
+  return detail::with_expanded(detail::view_of(first), Policy::name, on, resource, [&](const auto& f) {
+    return detail::with_expanded(detail::view_of(second), Policy::name, on, resource, [&](const auto& s) {
+      return made(policy, f, s, options, stream, resource);
+    });
+  });
 }
 
 }  // namespace sptrsv::SPTRSV_ABI

@@ -31,8 +31,11 @@ template <class Matrix, class Stream = stream_handle,
           class View = decltype(detail::view_of(std::declval<const Matrix&>()))>
 auto analyze_incomplete_cholesky(const Matrix& a, const incomplete_options& options = {}, Stream stream = {},
                                  memory_resource* resource = nullptr) {
-  return incomplete_cholesky<typename View::value_type, typename View::index_type, typename View::offset_type,
-                             Stream>(a, options, stream, resource);
+  const detail::executor_t<Stream> on(stream);
+  using made = incomplete_cholesky<typename View::value_type, typename View::index_type,
+                                   typename View::offset_type, Stream>;
+  return detail::with_expanded(detail::view_of(a), "the analysis", on, resource,
+                               [&](const auto& of) { return made(of, options, stream, resource); });
 }
 
 }  // namespace sptrsv::SPTRSV_ABI

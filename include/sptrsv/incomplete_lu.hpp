@@ -20,7 +20,8 @@ using incomplete_lu = incomplete_factorization<incomplete_method::lu, Value, Ind
 /// incomplete_options::fill_level > 0, of its fill-in. The fill-in is found on the host, in parallel where
 /// OpenMP has threads; the pattern of A is copied there.
 ///
-/// @param a csr_view, csc_view or owning matrix with a complete diagonal, in the memory space of `stream`:
+/// @param a csr_view, csc_view, bsr_view or owning matrix with a complete diagonal, in the memory space of
+/// `stream`:
 ///   device memory for cudaStream_t, host memory for host_stream. The entries of a row (column) may be in any
 ///   order. The arrays may be freed or changed as soon as the enqueued work is complete.
 /// @param options what the factorisation does to pivots, and the level of fill.
@@ -38,8 +39,11 @@ template <class Matrix, class Stream = stream_handle,
           class View = decltype(detail::view_of(std::declval<const Matrix&>()))>
 auto analyze_incomplete_lu(const Matrix& a, const incomplete_options& options = {}, Stream stream = {},
                            memory_resource* resource = nullptr) {
-  return incomplete_lu<typename View::value_type, typename View::index_type, typename View::offset_type,
-                       Stream>(a, options, stream, resource);
+  const detail::executor_t<Stream> on(stream);
+  using made =
+      incomplete_lu<typename View::value_type, typename View::index_type, typename View::offset_type, Stream>;
+  return detail::with_expanded(detail::view_of(a), "the analysis", on, resource,
+                               [&](const auto& of) { return made(of, options, stream, resource); });
 }
 
 }  // namespace sptrsv::SPTRSV_ABI

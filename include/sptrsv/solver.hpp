@@ -43,12 +43,6 @@ namespace detail {
 template <class Stream>
 using executor_t = typename executor_for<Stream>::type;
 
-/// Returns the resource, or the default one for null.
-template <class Executor>
-memory_resource& resource_or_default(memory_resource* resource, const Executor& on) {
-  return resource != nullptr ? *resource : on.default_resource();
-}
-
 namespace factors {
 template <class Solver>
 struct pair_analysis;
@@ -425,10 +419,11 @@ auto analyze(const Policy& policy, const Matrix& a, const system_options& option
   detail::check_shape<typename view_type::value_type>(view.rows, view.columns, detail::pattern_of(view),
                                                       options);
   const detail::executor_t<Stream> on(stream);
-  memory_resource& memory = detail::resource_or_default(resource, on);
-  return detail::with_scalar_pattern(view, Policy::name, on, memory, [&](const auto& pattern) {
+  return detail::with_expanded(view, Policy::name, on, resource, [&](const auto& expanded) {
     return solver<Policy, typename view_type::value_type, typename view_type::index_type,
-                  typename view_type::offset_type, Stream>(policy, pattern, view.values, options, on, memory);
+                  typename view_type::offset_type, Stream>(policy, detail::pattern_of(expanded), view.values,
+                                                           options, on,
+                                                           detail::resource_or_default(resource, on));
   });
 }
 

@@ -249,8 +249,8 @@ class sweeps {
 /// Synchronises `stream`, as `analyze` does.
 ///
 /// @param policy the policy with its members.
-/// @param a csr_view, csc_view or owning matrix with a complete diagonal, in the memory space that the policy
-///   works in.
+/// @param a csr_view, csc_view, bsr_view or owning matrix with a complete diagonal, in the memory space that
+///   the policy works in.
 /// @param options the relaxation factor, and what the sweeps are for.
 /// @param stream the stream of the analysis.
 /// @param resource source of memory; null: the default, see analyze. It must outlive the result.
@@ -261,8 +261,11 @@ template <class Policy, class Matrix, class Stream = typename Policy::default_st
           class View = typename Matrix::view_type>
 auto analyze_sweeps(const Policy& policy, const Matrix& a, const sweep_options& options = {},
                     Stream stream = {}, memory_resource* resource = nullptr) {
-  return sweeps<Policy, typename View::value_type, typename View::index_type, typename View::offset_type,
-                Stream>(policy, a, options, stream, resource);
+  using made = sweeps<Policy, typename View::value_type, typename View::index_type,
+                      typename View::offset_type, Stream>;
+  const detail::executor_t<Stream> on(stream);
+  return detail::with_expanded(detail::view_of(a), Policy::name, on, resource,
+                               [&](const auto& of) { return made(policy, of, options, stream, resource); });
 }
 
 }  // namespace sptrsv::SPTRSV_ABI

@@ -388,9 +388,24 @@ TYPED_TEST_P(batched, describe_themselves) {
   EXPECT_NE(info.kernels[0].text.find("16 lanes"), std::string::npos) << info.kernels[0].text;
 }
 
-REGISTER_TYPED_TEST_SUITE_P(batched, solve_every_system, share_and_overwrite_right_hand_sides,
-                            name_the_system_and_the_row, divide_by_extreme_pivots, refuse_bad_input,
-                            of_nothing_are_solved, describe_themselves);
+/// A matrix of blocks gives the bits of the same matrix by single rows.
+TYPED_TEST_P(batched, of_matrices_of_blocks) {
+  const pattern p = patterns::random(60, 5, 2);
+  const auto blocks = to_bsr(this->make(p, {}).by_rows, 4);
+  const auto solved = [&](const auto& a) {
+    auto solver = analyze_batch(a, a.values, {1}, {}, this->where.stream());
+    const auto shape = this->shape_of(batch_order{}, 1, p.size, 1);
+    return this->solve_batch(
+        solver, shape,
+        random_vector<typename TestFixture::value_type>(static_cast<std::int64_t>(shape.extent), 1));
+  };
+  EXPECT_TRUE(same_bits(solved(this->where.upload(blocks)), solved(this->where.upload(to_csr(blocks)))));
+}
+
+REGISTER_TYPED_TEST_SUITE_P(batched, of_matrices_of_blocks, solve_every_system,
+                            share_and_overwrite_right_hand_sides, name_the_system_and_the_row,
+                            divide_by_extreme_pivots, refuse_bad_input, of_nothing_are_solved,
+                            describe_themselves);
 
 template <class Target>
 using batched_types = ::testing::Types<case_types<Target, double, std::int32_t, std::int32_t>,

@@ -558,8 +558,33 @@ TYPED_TEST_P(factors_suite, refuse_bad_input) {
   expect(failure::of([&] { two.update_values(b, stream); }), errc::invalid_argument, -1, "two arrays");
 }
 
-REGISTER_TYPED_TEST_SUITE_P(factors_suite, solve_with_both_factors, permute_and_scale, apply_the_transpose,
-                            are_adjoint, follow_new_values, follow_new_values_of_two_matrices,
-                            have_workspaces, say_what_they_met, refuse_bad_input);
+/// Matrices of blocks give the bits of the same matrices by single rows.
+TYPED_TEST_P(factors_suite, of_matrices_of_blocks) {
+  const pattern p = patterns::stencil_2d(6, 5);
+  const auto stream = this->where.stream();
+  for (auto [name, options] : this->all_options()) {
+    const auto blocks = to_bsr(this->make_stored(p, false, 1).by_rows, 3);
+    const auto others = to_bsr(this->make_stored(p, false, 2).by_rows, 3, block_order::by_columns);
+    const auto first = this->where.upload(blocks);
+    const auto second = this->where.upload(others);
+    const auto first_rows = this->where.upload(to_csr(blocks));
+    const auto second_rows = this->where.upload(to_csr(others));
+    const typename TestFixture::policy_type policy{};
+    auto of_one = analyze_factors(policy, first, options, stream);
+    auto rows_of_one = analyze_factors(policy, first_rows, options, stream);
+    auto of_two = analyze_factors(policy, first, second, options, stream);
+    auto rows_of_two = analyze_factors(policy, first_rows, second_rows, options, stream);
+    of_two.update_values(first.values, second.values, stream);
+    const auto b = random_vector<typename TestFixture::value_type>(p.size, 1);
+    const auto applied = [&](auto& f) { return this->apply(f, op::none, single(p.size), b); };
+    EXPECT_TRUE(same_bits(applied(of_one), applied(rows_of_one))) << name;
+    EXPECT_TRUE(same_bits(applied(of_two), applied(rows_of_two))) << name;
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(factors_suite, of_matrices_of_blocks, solve_with_both_factors, permute_and_scale,
+                            apply_the_transpose, are_adjoint, follow_new_values,
+                            follow_new_values_of_two_matrices, have_workspaces, say_what_they_met,
+                            refuse_bad_input);
 
 }  // namespace sptrsv::testing

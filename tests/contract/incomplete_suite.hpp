@@ -588,8 +588,52 @@ TYPED_TEST_P(incomplete, describes_itself) {
   });
 }
 
+/// The factors of a matrix of blocks are those of the same matrix by single rows, in the order of its values.
+TYPED_TEST_P(incomplete, of_matrices_of_blocks) {
+  using index = typename TestFixture::index_type;
+  using offset = typename TestFixture::offset_type;
+  const auto stream = this->where.stream();
+  const auto check = [&](auto of, const auto& analyze) {
+    constexpr method checked = decltype(of)::value;
+    for (const pattern& p : {patterns::stencil_2d(6, 5), patterns::random(60, 4, 2), patterns::dense(30)}) {
+      const auto a = this->make_system(p, false, content::general, checked).by_rows;
+      for (const std::int64_t block : {2, 3}) {
+        for (const std::int64_t fill_level : {0, 1}) {
+          auto blocks = to_bsr(a, block, block == 2 ? block_order::by_rows : block_order::by_columns);
+          const auto rows = to_csr(blocks);
+          const auto there = this->where.upload(blocks);
+          const auto rows_there = this->where.upload(rows);
+          incomplete_options options;
+          options.fill_level = fill_level;
+          auto factors = analyze(there, options);
+          auto expected = analyze(rows_there, options);
+          EXPECT_TRUE(factors.status(stream).ok());
+          const auto taken = [&](const auto& of_matrix) {
+            const span<const typename TestFixture::value_type> v = of_matrix.values();
+            return detail::download_array(v.data(), static_cast<std::int64_t>(v.size()), this->where.on());
+          };
+          factors.factorize(there.values, stream);
+          if (fill_level == 0) {
+            blocks.values = taken(factors);
+            EXPECT_TRUE(same_bits(to_csr(blocks).values, taken(expected)))
+                << p.name << ", blocks of " << block;
+          } else {
+            EXPECT_TRUE(same_bits(taken(factors), taken(expected))) << p.name << ", blocks of " << block;
+            const bsr_view<typename TestFixture::value_type, index, offset> filled = factors.view(there);
+            EXPECT_EQ(filled.block_size, 1);
+          }
+        }
+      }
+    }
+  };
+  check(std::integral_constant<method, method::lu>{},
+        [&](const auto& a, const auto& options) { return analyze_incomplete_lu(a, options, stream); });
+  check(std::integral_constant<method, method::cholesky>{},
+        [&](const auto& a, const auto& options) { return analyze_incomplete_cholesky(a, options, stream); });
+}
+
 REGISTER_TYPED_TEST_SUITE_P(incomplete, of_all_patterns, fills_in_up_to_a_level, refactorises_with_fill,
                             follows_new_values, reports_breakdown, names_the_row, shifts_the_diagonal,
-                            solves_with_a_policy, refuses_bad_input, describes_itself);
+                            solves_with_a_policy, refuses_bad_input, describes_itself, of_matrices_of_blocks);
 
 }  // namespace sptrsv::testing

@@ -199,7 +199,26 @@ TYPED_TEST_P(sweeps_suite, refuse_bad_input_and_name_rows) {
   EXPECT_EQ(status.row, 3);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(sweeps_suite, are_those_of_textbooks, follow_new_values,
+/// A matrix of blocks gives the bits of the same matrix by single rows.
+TYPED_TEST_P(sweeps_suite, of_matrices_of_blocks) {
+  const pattern p = patterns::stencil_2d(6, 5);
+  const auto stream = this->where.stream();
+  const auto blocks = to_bsr(this->make_stored(p, false, 2).by_rows, 3, block_order::by_columns);
+  const auto there = this->where.upload(blocks);
+  const auto rows_there = this->where.upload(to_csr(blocks));
+  const auto b = random_vector<typename TestFixture::value_type>(p.size, 1);
+  const auto from = this->where.upload(b);
+  const auto relaxed = [&](const auto& a) {
+    auto s = analyze_sweeps(typename TestFixture::policy_type{}, a, {1.3, true}, stream);
+    s.update_values(a.values, stream);
+    auto x = this->where.upload(b);
+    s.relax(sweep_direction::symmetric, from, x, 2, stream);
+    return this->where.download(x);
+  };
+  EXPECT_TRUE(same_bits(relaxed(there), relaxed(rows_there)));
+}
+
+REGISTER_TYPED_TEST_SUITE_P(sweeps_suite, of_matrices_of_blocks, are_those_of_textbooks, follow_new_values,
                             refuse_bad_input_and_name_rows);
 
 }  // namespace sptrsv::testing

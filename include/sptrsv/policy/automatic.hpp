@@ -67,7 +67,7 @@ struct automatic {
 /// Analyses `a` with the default policy, policy::automatic<>, on the GPU; see analyze with a policy
 /// (sptrsv/solver.hpp).
 ///
-/// @param a csr_view, csc_view or owning matrix in device memory.
+/// @param a csr_view, csc_view, bsr_view or owning matrix in device memory.
 /// @param options the system and the largest number of right-hand sides.
 /// @param stream cudaStream_t; the function synchronises it.
 /// @param resource source of device memory; null: the default of the stream's device.

@@ -189,20 +189,21 @@ void check_spaces(const pattern_view<Index, Offset>& a, const char* taker) {
 template <class Index, class Offset>
 void validate_storage_on_host(const pattern_view<Index, Offset>& a, std::int64_t minors,
                               std::int64_t first = 0, std::int64_t block = 1) {
+  const std::int64_t one = a.block * a.block;  // where offsets that count from 1 start
   for (std::int64_t m = 0; m < a.size; ++m) {
     if ((m == 0 && a.offsets[0] != 0) || a.offsets[m] > a.offsets[m + 1] ||
         (m == a.size - 1 && a.offsets[a.size] != a.entries)) {
       throw_pattern_fault(pattern_fault::offsets, (first + m) * block, a.by_columns,
-                          a.offsets[0] == 1 && a.offsets[a.size] == a.entries + 1, block);
+                          a.offsets[0] == one && a.offsets[a.size] == a.entries + one, block * a.block);
     }
   }
   for (std::int64_t m = 0; m < a.size; ++m) {
     for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
       if (a.indices[e] < 0 || a.indices[e] >= minors) {
-        throw_pattern_fault(
-            pattern_fault::index, (first + m) * block, a.by_columns,
-            std::all_of(a.indices, a.indices + a.entries, [&](Index i) { return i >= 1 && i <= minors; }),
-            block);
+        throw_pattern_fault(pattern_fault::index, (first + m) * block, a.by_columns,
+                            std::all_of(a.indices, a.indices + a.entries,
+                                        [&](Index i) { return i >= a.block && i < minors + a.block; }),
+                            block * a.block);
       }
     }
   }
@@ -331,7 +332,10 @@ struct pattern_copy {
   }
 
   [[nodiscard]] pattern_view<Index, Offset> view() const {
-    return {of.size, of.entries, offsets.data(), indices.data(), of.by_columns};
+    pattern_view<Index, Offset> copy = of;
+    copy.offsets = offsets.data();
+    copy.indices = indices.data();
+    return copy;
   }
 };
 

@@ -66,45 +66,73 @@ struct take_block_values {
 };
 SPTRSV_END_ANY_CONTEXT
 
-/// Returns `use(pattern)` with the pattern of a matrix as an analysis takes it. That of a matrix of blocks is
-/// made where the executor computes, after checks of its sizes and arrays, and is there during the call; its
-/// entries are checked by the analysis. `taker`: see check_space.
+/// A matrix of blocks by single rows, whose values stay where they are. Analyses take it as other views.
+template <class Value, class Index, class Offset>
+struct expanded_view {
+  using view_type = expanded_view;
+  using value_type = Value;
+  using index_type = Index;
+  using offset_type = Offset;
+
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t entries;
+  const Value* values;
+  pattern_view<Index, Offset> pattern;
+};
+template <class Value, class Index, class Offset>
+pattern_view<Index, Offset> pattern_of(const expanded_view<Value, Index, Offset>& a) {
+  return a.pattern;
+}
+
+/// Returns `use(view)` with a matrix as an analysis takes it: a view by rows or by columns itself, one of
+/// blocks by single rows. Their pattern is made where the executor computes, after checks of the sizes and
+/// arrays, and is there during the call; the analysis checks it. `taker`: see check_space.
 template <class View, class Executor, class Use>
-auto with_scalar_pattern(const View& a, [[maybe_unused]] const char* taker,
-                         [[maybe_unused]] const Executor& on, [[maybe_unused]] memory_resource& resource,
-                         const Use& use) {
+auto with_expanded(const View& a, [[maybe_unused]] const char* taker, [[maybe_unused]] const Executor& on,
+                   [[maybe_unused]] memory_resource* resource, const Use& use) {
   if constexpr (!is_block_view<View>) {
-    return use(pattern_of(a));
+    return use(a);
   } else {
     using index = typename View::index_type;
     using offset = typename View::offset_type;
     check_arrays<Executor>(a, taker);
     const auto blocks = pattern_of(a);
+    expanded_view<typename View::value_type, index, offset> made{a.rows, a.columns, a.entries, a.values,
+                                                                 blocks.of_blocks()};
     if (a.block_size == 1) {
-      return use(blocks.of_blocks());
+      return use(made);
     }
-    const auto offsets = make_buffer<offset>(a.rows > 0 ? a.rows + 1 : 0, on, resource);
-    const auto indices = make_buffer<index>(a.entries, on, resource);
-    const expand_blocks<index, offset> expand{blocks, offsets.data(), indices.data()};
+    memory_resource& memory = resource_or_default(resource, on);
+    const auto offsets = make_buffer<offset>(a.rows > 0 ? a.rows + 1 : 0, on, memory);
+    const auto indices = make_buffer<index>(a.entries, on, memory);
     if (a.rows > 0) {
       if constexpr (!simt::has_kernels<Executor>) {
         check_on_host(a, taker);
       }
+      const expand_blocks<index, offset> expand{blocks, offsets.data(), indices.data()};
       simt::for_each(on, a.rows + 1, expand);
       triangle_kernels::for_each_entry(on, offsets.data(), a.rows, a.entries, expand);
     }
-    return use(pattern_view<index, offset>{a.rows, a.entries, offsets.data(), indices.data(), false,
-                                           a.block_size, a.order == block_order::by_columns});
+    made.pattern = {a.rows,
+                    a.entries,
+                    offsets.data(),
+                    indices.data(),
+                    false,
+                    a.block_size,
+                    a.order == block_order::by_columns};
+    return use(made);
   }
 }
 
 /// Copies a matrix of blocks into arrays by single rows. `offsets`: size rows + 1, or empty if the matrix has
-/// no rows and no offsets; `indices` and `values`: by entry. Otherwise as with_scalar_pattern().
+/// no rows and no offsets; `indices` and `values`: by entry. Otherwise as with_expanded().
 template <class View, class Executor, class Offsets, class Indices, class Values>
 void expand_into(const View& a, const char* taker, const Executor& on, memory_resource& resource,
                  Offsets& offsets, Indices& indices, Values& values) {
   using scalar = scalar_t<typename View::value_type>;
-  with_scalar_pattern(a, taker, on, resource, [&](const auto& pattern) {
+  with_expanded(a, taker, on, &resource, [&](const auto& expanded) {
+    const auto pattern = pattern_of(expanded);
     on.copy(offsets.data(), pattern.offsets, offsets.size() * sizeof(*pattern.offsets));
     on.copy(indices.data(), pattern.indices, indices.size() * sizeof(*pattern.indices));
     triangle_kernels::for_each_entry(

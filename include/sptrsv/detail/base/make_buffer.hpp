@@ -17,6 +17,12 @@
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
+/// Returns the resource, or the default one for null.
+template <class Executor>
+memory_resource& resource_or_default(memory_resource* resource, const Executor& on) {
+  return resource != nullptr ? *resource : on.default_resource();
+}
+
 /// Returns the product of sizes >= 0. Throws errc::out_of_memory above 2^63 - 1: no memory has so many.
 template <class... Sizes>
 std::int64_t checked_product(Sizes... sizes) {

@@ -153,12 +153,13 @@ class stored_diagonal {
       simt::for_each(on, a.size, find_missing<Offset>{sources_.data(), &on_device.data()->missing});
       found = download_value(on_device.data(), on);
     } else {
+      simt::host_context ctx;
       for (std::int64_t m = a.size - 1; m >= 0; --m) {
         Offset& source = sources_.data()[m] = -1;
         for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
           if (a.indices[e] == m) {
             found.duplicate = source >= 0 ? m : found.duplicate;
-            source = e;
+            source = a.value_index(ctx, m, e);
           }
         }
         found.missing = source < 0 ? m : found.missing;

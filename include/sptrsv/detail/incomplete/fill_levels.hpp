@@ -192,6 +192,7 @@ class fill_in {
       const auto diagonal = std::copy(below_.begin(m), below_.end(m), first);
       *diagonal = static_cast<Index>(m);
       const auto end = std::copy(above_.begin(m), above_.end(m), diagonal + 1);
+      simt::host_context ctx;
       const auto sources = made.sources.begin() + static_cast<std::ptrdiff_t>(begin);
       for (Offset e = a_.offsets[m]; e < a_.offsets[m + 1]; ++e) {
         if (is_used(m, a_.indices[e])) {
@@ -199,7 +200,7 @@ class fill_in {
           if (source >= 0) {
             is_valid = false;
           }
-          source = e;
+          source = a_.value_index(ctx, m, e);
         }
       }
       if (sources[diagonal - first] < 0) {
@@ -228,6 +229,7 @@ class filled_matrix {
       return;
     }
     const auto found = fill_in<Method, Index, Offset>::of(pattern_copy(a, on).view(), fill_level);
+    pattern_.block = 1;  // the values of the factors are by entry
     pattern_.entries = static_cast<std::int64_t>(found.indices.size());
     pattern_.offsets = arrays_.add(found.offsets, on, resource);
     pattern_.indices = arrays_.add(found.indices, on, resource);
