@@ -417,12 +417,44 @@ SPTRSV_TEST_P(bad_input, matrices_of_blocks) {
                "values");
 }
 
+/// The exception for blocks names the first wrong row, too, which is the one that the host finds.
+SPTRSV_TEST_P(bad_input, random_accidents_of_blocks_are_named_as_on_the_host) {
+  random_source source(2);
+  std::uint64_t refused = 0;
+  for (std::uint64_t i = 0; i < trials(150); ++i) {
+    const auto block = static_cast<std::int64_t>(2 + source.below(2));
+    const form f = all_forms()[2 * source.below(12)];  // by rows
+    auto a = to_bsr(this->make(patterns::random(12, 2, i), f).by_rows, block,
+                    source.coin() ? block_order::by_rows : block_order::by_columns);
+    const auto damage = [&](auto& array) {
+      using element = typename std::decay_t<decltype(array)>::value_type;
+      const std::int64_t steps[] = {-1, 1, -1000, 1000, std::numeric_limits<element>::max() / 2};
+      element& hit = array[source.below(array.size())];
+      hit = static_cast<element>(hit + steps[source.below(5)]);
+    };
+    for (std::uint64_t accidents = source.below(3); accidents > 0; --accidents) {
+      source.coin() ? damage(a.row_offsets) : damage(a.column_indices);
+    }
+    const auto expected = failure::of([&] { sptrsv::analyze(policy::host_serial{}, a, f.options()); });
+    const auto seen = this->failure_of(detail::view_of(this->where.upload(a)), f.options());
+    ASSERT_EQ(seen.has_value(), expected.has_value()) << "number " << i;
+    if (seen.has_value()) {
+      ++refused;
+      EXPECT_EQ(seen->code, expected->code) << "number " << i << ": " << seen->message;
+      EXPECT_EQ(seen->row, expected->row) << "number " << i << ": " << seen->message;
+      EXPECT_EQ(seen->message, expected->message) << "number " << i;
+    }
+  }
+  EXPECT_GT(refused, trials(150) / 3);
+}
+
 SPTRSV_TESTS(bad_input, shapes_and_offsets, entries_twice_and_missing_pivots,
              random_accidents_are_named_as_on_the_host, null_arrays,
              arrays_of_an_owning_matrix_of_wrong_lengths, max_rhs_beyond_the_address_space,
              elements_that_overlap, a_solver_that_was_moved_from, the_workspace_of_another_solver,
              sizes_of_b_x_and_the_values, a_refused_call_does_no_harm,
-             more_rows_or_entries_than_the_types_can_count, matrices_of_blocks);
+             more_rows_or_entries_than_the_types_can_count, matrices_of_blocks,
+             random_accidents_of_blocks_are_named_as_on_the_host);
 
 /// Arrays of host memory, which a device policy cannot read.
 template <class Types>

@@ -1044,6 +1044,30 @@ ERRORS = (
         Edit(D + "analysis/triangle_kernels.hpp", "other < column", "other <= column"),
     ),
     error(
+        "blocks: values by columns are taken by rows",
+        "index",
+        "row_per_thread",
+        Edit(D + "analysis/pattern.hpp", "k % block * block + row", "row * block + k % block"),
+    ),
+    error(
+        "blocks: rows that are sorted count as rows whose values are adjacent",
+        "index",
+        "row_per_thread",
+        Edit(D + "analysis/check_entries_agent.hpp", "p.a.block > 1", "p.a.block > 1024"),
+    ),
+    error(
+        "blocks: the rows of a block row begin where the first one does",
+        "index",
+        "row_per_thread",
+        Edit(D + "analysis/scalar_pattern.hpp", "within(end, a.entries) - within(begin, a.entries)", "std::int64_t{0}"),
+    ),
+    error(
+        "blocks: the values of factors with fill-in are taken as those of blocks",
+        "index",
+        "incomplete",
+        Edit(D + "incomplete/fill_levels.hpp", "pattern_.block = 1;", ""),
+    ),
+    error(
         "the last row of a run of equal rows is not counted",
         "tail",
         "analysis",
