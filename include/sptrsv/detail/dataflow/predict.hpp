@@ -66,7 +66,7 @@ class predictor {
           of.system.before_split = {};  // no path, and no other system, is made of it
         }
         of.is_flat = of.system.levels && of.of.is_flat(of.system.rows(), of.system.levels->count);
-        if (predicts_partitioned(of)) {
+        if (considers_partitioned(of)) {
           left.push_back(&of);
         } else if (of.is_flat) {
           of.times.row_per_thread = of.row_per_thread_nanoseconds();
@@ -78,7 +78,7 @@ class predictor {
 
   /// Returns whether the single_block path is considered: by request, or for narrow levels. To count the
   /// levels of long rows takes long, so they are counted only for small systems.
-  static bool predicts_single_block(const draft_type& d) {
+  static bool considers_single_block(const draft_type& d) {
     const auto& system = d.system;
     if (!d.of.has_schedule() || d.needs_no_path()) {
       return false;
@@ -89,7 +89,7 @@ class predictor {
             (!system.has_partial_rows || system.entries <= tuning::partitioned_small_entries));
   }
   /// Returns whether the natural_blocks path is considered: by request, or for rows that may stand in blocks.
-  static bool predicts_natural_blocks(const draft_type& d) {
+  static bool considers_natural_blocks(const draft_type& d) {
     return d.of.has_schedule() && !d.needs_no_path() &&
            (d.of.policy.path == path_name::natural_blocks ||
             (d.system.levels && d.of.may_have_blocks(d.system.whole(), d.system.levels->count)));
@@ -107,7 +107,7 @@ class predictor {
     };
     for (draft_type& of : d) {
       entries += of.system.entries;
-      if (predicts_natural_blocks(of)) {
+      if (considers_natural_blocks(of)) {
         block_rows rows = natural_blocks::find_block_rows(
             of.system.whole(), of.of.by_time() ? tuning::natural_block_rows : 0, on_, memory_);
         if (!rows.first_rows.empty()) {
@@ -117,14 +117,14 @@ class predictor {
     }
     predict(in_blocks, [&](auto& of) { of.first->place_blocks(std::move(of.second), shared_limit); });
     for (draft_type& of : d) {
-      if (predicts_single_block(of)) {
+      if (considers_single_block(of)) {
         by_rows.emplace_back(&of, single_block::download_rows(of.system.whole(), on_));
       }
     }
     predict(by_rows, [&](auto& of) { of.first->make_schedule(of.second, shared_limit); });
   }
-  /// Returns whether the partitioned path is predicted: not if no plan can meet its limits.
-  static bool predicts_partitioned(const draft_type& d) {
+  /// Returns whether the partitioned path is considered: not if no plan can meet its limits.
+  static bool considers_partitioned(const draft_type& d) {
     return d.of.needs_levels() && !d.is_flat &&
            (d.of.limits.row_per_thread > 0 ||
             partitioned::least_nanoseconds<tuning>(d.system.levels->count) < d.of.limits.nanoseconds);
