@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/analysis/scalar_pattern.hpp"
+#include "sptrsv/detail/analysis/expanded_view.hpp"
 #include "sptrsv/detail/base/vertex_lists.hpp"
 #include "sptrsv/matrix.hpp"
 

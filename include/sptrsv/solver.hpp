@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "sptrsv/detail/analysis/expanded_view.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
-#include "sptrsv/detail/analysis/scalar_pattern.hpp"
 #include "sptrsv/detail/base/check_space.hpp"
 #include "sptrsv/detail/base/engine.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"

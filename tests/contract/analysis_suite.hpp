@@ -244,6 +244,32 @@ TYPED_TEST_P(analysis, conversions_agree_with_the_host) {
   }
 }
 
+TYPED_TEST_P(analysis, conversions_of_blocks_agree_with_the_host) {
+  const auto stream = this->where.stream();
+  for (const auto& repeated : {this->rectangle(36, 60, 250), this->rectangle(720, 12, 900),
+                               this->rectangle(12, 12, 0), this->rectangle(12, 12, 3)}) {
+    const auto a = to_csr(to_bsr(repeated, 1));  // no entry twice
+    for (const std::int64_t block : {1, 2, 3, 12}) {
+      for (const block_order order : {block_order::by_rows, block_order::by_columns}) {
+        const auto expected = to_bsr(a, block, order);
+        const auto seen = to_host(to_bsr(this->where.upload(a), block, order, stream), stream);
+        EXPECT_EQ(seen.rows, a.rows);
+        EXPECT_EQ(seen.columns, a.columns);
+        EXPECT_EQ(seen.block_size, block);
+        EXPECT_TRUE(seen.order == order);
+        EXPECT_EQ(seen.row_offsets, expected.row_offsets);
+        EXPECT_EQ(seen.column_indices, expected.column_indices);
+        EXPECT_EQ(seen.values, expected.values);
+        const auto rows = to_host(to_csr(this->where.upload(expected), stream), stream);
+        const auto expected_rows = to_csr(expected);
+        EXPECT_EQ(rows.row_offsets, expected_rows.row_offsets);
+        EXPECT_EQ(rows.column_indices, expected_rows.column_indices);
+        EXPECT_EQ(rows.values, expected_rows.values);
+      }
+    }
+  }
+}
+
 TYPED_TEST_P(analysis, transfers_keep_the_matrix) {
   const auto stream = this->where.stream();
   for (const auto& a :
@@ -259,6 +285,7 @@ TYPED_TEST_P(analysis, transfers_keep_the_matrix) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(analysis, of_the_smallest_matrices_in_every_form, of_all_matrices,
-                            conversions_agree_with_the_host, transfers_keep_the_matrix);
+                            conversions_agree_with_the_host, conversions_of_blocks_agree_with_the_host,
+                            transfers_keep_the_matrix);
 
 }  // namespace sptrsv::testing

@@ -1059,7 +1059,7 @@ ERRORS = (
         "blocks: the rows of a block row begin where the first one does",
         "index",
         "row_per_thread",
-        Edit(D + "analysis/scalar_pattern.hpp", "within(end, a.entries) - within(begin, a.entries)", "std::int64_t{0}"),
+        Edit(D + "analysis/expanded_view.hpp", "within(end, a.entries) - within(begin, a.entries)", "std::int64_t{0}"),
     ),
     error(
         "blocks: the values of factors with fill-in are taken as those of blocks",
