@@ -64,12 +64,16 @@ struct calls {
   void with_policy(const Policy& policy) {
     solve_with(sptrsv::analyze(policy, a));
     solve_with(sptrsv::analyze(policy, to_csc(a)));
+    const auto blocks = to_bsr(a, 2);
+    solve_with(sptrsv::analyze(policy, blocks));
+    apply(sptrsv::analyze_factors(policy, blocks));
     apply(sptrsv::analyze_factors(policy, a));
     apply(sptrsv::analyze_factors(policy, a, a));
     relax(sptrsv::analyze_sweeps(policy, a));
   }
   void with_names() {
     solve_with(sptrsv::analyze("host_parallel", a));
+    solve_with(sptrsv::analyze("host_parallel", to_bsr(a, 2)));
     const auto factors = sptrsv::analyze_factors("host_parallel", a, a);
     static_cast<void>(factors.info());
     apply(sptrsv::analyze_factors("host_parallel", a));

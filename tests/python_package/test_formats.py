@@ -130,6 +130,7 @@ class Formats(unittest.TestCase):
             coo,
             torch.sparse_coo_tensor(indices, parts, dense.shape),
             dense.to_sparse_bsr((3, 2)),
+            dense.to_sparse_bsr((3, 3)),
             dense.to_sparse_bsc((2, 3)),
         )
         for a in forms:
