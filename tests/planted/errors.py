@@ -1053,7 +1053,7 @@ ERRORS = (
         "blocks: rows that are sorted count as rows whose values are adjacent",
         "index",
         "row_per_thread",
-        Edit(D + "analysis/check_entries_agent.hpp", "p.a.block > 1", "p.a.block > 1024"),
+        Edit(D + "analysis/triangle_builder.hpp", "a_.block == 1", "true"),
     ),
     error(
         "blocks: the rows of a block row begin where the first one does",

@@ -108,11 +108,6 @@ struct check_entries_agent {
         ctx.atomic_min(&triangle.found->offsets, m);
       }
     }
-    if (m == 0 && p.a.block > 1) {
-      for (const auto& triangle : p.triangles) {
-        ctx.atomic_max(&triangle.found->unsorted, std::uint64_t{1});
-      }
-    }
   }
 
   /// `m`: the stored row of the entry.

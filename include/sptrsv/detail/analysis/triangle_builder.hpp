@@ -61,7 +61,14 @@ class triangle_builder {
       }
       return t;
     }
-    const reports found = check(t);
+    write(t, check(t));
+    return t;
+  }
+
+  // The steps of build(), for those that do not need all of them. The system has rows.
+
+  /// Runs step 4 for all triangles, and completes them.
+  void write(triangles& t, const reports& found) const {
     if (all_ascend(found)) {
       write_ascending_entries(t, [&](std::size_t k) { return found[k].entries; }, {});
     }
@@ -72,10 +79,7 @@ class triangle_builder {
       }
       complete(t, found, k);
     }
-    return t;
   }
-
-  // The steps of build(), for those that do not need all of them. The system has rows.
 
   /// Runs steps 1 to 3; otherwise as read_reports().
   reports check(const triangles& t) const {
@@ -156,9 +160,14 @@ class triangle_builder {
     return found;
   }
 
-  /// Returns whether the storage is sorted by rows of the system k, values included.
+  /// Returns whether the storage is sorted by rows of the system k.
   [[nodiscard]] bool ascends(const reports& found, std::size_t k) const {
     return !forms_[k].transposed && found[k].unsorted == 0;
+  }
+
+  /// Returns whether, in addition, the values of each row are adjacent.
+  [[nodiscard]] bool are_runs(const reports& found, std::size_t k) const {
+    return ascends(found, k) && a_.block == 1;
   }
 
   /// Completes triangle k. If the storage is sorted by rows of the system, nothing is written.
@@ -168,8 +177,8 @@ class triangle_builder {
     t[k].partial_rows = found[k].partial_rows;
     t[k].split_rows = found[k].split_rows;
     t[k].longer_rows = found[k].longer_rows;
-    t[k].rows_are_stored_runs = ascends(found, k);
-    if (!t[k].rows_are_stored_runs) {
+    t[k].rows_are_stored_runs = are_runs(found, k);
+    if (!ascends(found, k)) {
       if (t[k].longest_row <= triangle_kernels::sort_short_rows<Index, Offset>::longest_row) {
         sort_entries_by_rows(t[k], forms_[k], report_on_device(k), found[k].entries);
       } else {

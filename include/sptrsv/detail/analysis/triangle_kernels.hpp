@@ -37,10 +37,8 @@ struct report {
   std::int64_t duplicate = INT64_MAX;
   std::int64_t diagonal = INT64_MAX;
   std::int64_t longest_row = 0;
-  std::int64_t entries = 0;  ///< entries of the triangle without the diagonal
-  /// Not 0: a row of the storage is not sorted, or the values of a row are not adjacent. 64 bits avoid
-  /// padding.
-  std::uint64_t unsorted = 0;
+  std::int64_t entries = 0;       ///< entries of the triangle without the diagonal
+  std::uint64_t unsorted = 0;     ///< not 0: a row of the storage is not sorted. 64 bits avoid padding
   std::int64_t partial_rows = 0;  ///< of long rows, see split_long_rows(), if they are counted
   std::int64_t split_rows = 0;    ///< rows that have them
   std::int64_t longer_rows = 0;   ///< rows with one entry more than the row before, see finish_rows
@@ -134,7 +132,7 @@ struct write_ascending_entries {
           form.reversed ? load_index(ctx, a.offsets + m + 1) - 1 - e : e - load_index(ctx, a.offsets + m);
       const std::int64_t slot = load_index(ctx, to.row_offsets + at.row) + rank;
       ctx.store(to.columns + slot, at.column);
-      ctx.store(to.sources + slot, static_cast<Offset>(e));
+      ctx.store(to.sources + slot, a.value_index(ctx, m, e));
     }
   }
 };

@@ -101,7 +101,7 @@ class elimination_analysis {
     made_.entries = lower.entries() + a_.size + (Method == method::lu ? upper.entries() : 0);
     const bool may_cut =
         lower.longest_row + 1 + (Method == method::lu ? upper.longest_row : 0) > limits_.whole;
-    const bool is_sorted = lower.rows_are_stored_runs && upper.rows_are_stored_runs;
+    const bool is_sorted = built[0].found.unsorted == 0 && built[triangles - 1].found.unsorted == 0;
     const bool is_placed = most_entries_ > 0 && is_sorted && levels && !levels->is_from_host;
     operand_totals totals{};
     std::memcpy(&totals, built[0].found.more, sizeof(totals));

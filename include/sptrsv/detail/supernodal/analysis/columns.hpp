@@ -155,8 +155,8 @@ class factor_columns {
     const auto reports = flipped_rows.check(built);
     longest_.column = reports[0].longest_row;
     entries_ = reports[0].entries;
-    if (!flipped_rows.ascends(reports, 0)) {
-      flipped_rows.complete(built, reports, 0);
+    if (!flipped_rows.are_runs(reports, 0)) {
+      flipped_rows.write(built, reports);
       lists_ = {columns_of_flipped(built[0], on, resource), {}, {}, {}};
       view_ = {a.size, lists_.column_offsets.data(), lists_.column_offsets.data(), lists_.rows.data(), 1, -1};
       return;
@@ -256,7 +256,7 @@ class factor_columns {
     const triangle_builder<1, Index, Offset, Executor> rows(a, {form}, {}, on, resource);
     const auto built = rows.allocate_rows();
     const auto reports = rows.check(built);
-    if (!rows.ascends(reports, 0)) {
+    if (!rows.are_runs(reports, 0)) {
       return false;
     }
     const stored_rows<Index, Offset> stored{
