@@ -147,9 +147,8 @@ SPTRSV_TEST_P(solves, matrices_of_blocks) {
     for (form f : this->forms_for(++turn)) {
       f.by_columns = false;
       auto a = this->make(p, f);
-      const auto blocks_of = [&](const auto& matrix) {
-        auto made =
-            to_bsr(matrix.by_rows, block, turn % 2 == 0 ? block_order::by_rows : block_order::by_columns);
+      const auto blocks_of = [&](const auto& of) {
+        auto made = to_bsr(of.by_rows, block, turn % 2 == 0 ? block_order::by_rows : block_order::by_columns);
         for (std::size_t row = 0; block == 5 && row + 1 < made.row_offsets.size(); ++row) {  // descending
           const auto begin = made.row_offsets[row];
           const auto end = made.row_offsets[row + 1];
