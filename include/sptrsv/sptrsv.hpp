@@ -18,7 +18,6 @@
 #include "sptrsv/incomplete_lu.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/memory/memory_resource.hpp"
-#include "sptrsv/memory/memory_resource_adapter.hpp"
 #include "sptrsv/options.hpp"
 #include "sptrsv/orderings.hpp"
 #include "sptrsv/policy.hpp"

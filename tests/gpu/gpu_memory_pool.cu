@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sptrsv/device_matrix.hpp"
-#include "sptrsv/memory/memory_resource_adapter.hpp"
+#include "sptrsv/interop/memory_resource_adapter.hpp"
 #include "sptrsv/memory/pool_memory_resource.cuh"
 #include "sptrsv/policy/dataflow.hpp"
 

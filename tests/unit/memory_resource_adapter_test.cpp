@@ -1,5 +1,5 @@
 // memory_resource_adapter: the signatures of the generations of RMM and libcu++, by classes that have them.
-#include "sptrsv/memory/memory_resource_adapter.hpp"
+#include "sptrsv/interop/memory_resource_adapter.hpp"
 
 #include <gtest/gtest.h>
 
