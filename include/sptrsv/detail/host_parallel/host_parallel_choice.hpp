@@ -63,7 +63,7 @@ class host_planner {
   host_planner(const host_triangle<Index, Offset>& t, std::int64_t levels)
       : t_(t),
         waits_(host_costs::wait * static_cast<double>(levels)),
-        windows_(window_order(t, window_rows, true)),
+        windows_(window_order(t, window_rows)),
         windows_time_(predict(windows_.rows)) {}
 
   /// Returns the schedule of one worker with the shortest predicted time.
@@ -84,7 +84,7 @@ class host_planner {
   schedule plan_workers(int workers, double limit = std::numeric_limits<double>::infinity()) {
     const std::int64_t window = std::clamp<std::int64_t>(t_.size() / (4 * workers), 16, window_rows);
     schedule pipeline =
-        deal_windows(window == window_rows ? windows_ : window_order(t_, window, true), t_, workers);
+        deal_windows(window == window_rows ? windows_ : window_order(t_, window), t_, workers);
     // Rows of a window wait for each other as in the windows of one worker.
     const double unit = windows_time_ / static_cast<double>(t_.size() + count_of(t_.columns));
     predict(host_path::pipeline, unit, unit, 0, pipeline);
@@ -92,7 +92,7 @@ class host_planner {
     const double busy = pipeline.nanoseconds < limit ? 0.9 : 1;
     const double best = std::min(limit, pipeline.nanoseconds) - host_costs::start;
     if (windows_time_ / workers + waits_ < busy * best) {
-      schedule levels = share_steps(window_order(t_, t_.size(), false), t_, workers);
+      schedule levels = share_levels(t_, workers);
       predict(host_path::levels, host_costs::row, host_costs::entry,
               t_.size() > host_costs::many_rows ? host_costs::scattered : 0, levels);
       if (levels.nanoseconds < pipeline.nanoseconds) {

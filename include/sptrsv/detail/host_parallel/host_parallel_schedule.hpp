@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
@@ -102,11 +103,9 @@ std::size_t end_of_window(const host_triangle<Index, Offset>& t, std::size_t fir
 }
 
 /// Returns level order inside windows of at most `window` rows (>= 1). With one window of all rows the steps
-/// are the levels of the triangle. Linear time.
-///
-/// @param by_length sort the rows of a step by length; otherwise they ascend.
+/// are the levels of the triangle. The rows of a step are sorted by length. Linear time.
 template <class Index, class Offset>
-host_order<Index> window_order(const host_triangle<Index, Offset>& t, std::int64_t window, bool by_length) {
+host_order<Index> window_order(const host_triangle<Index, Offset>& t, std::int64_t window) {
   const std::size_t size = at(t.size());
   host_order<Index> order = natural_order<Index>(t.size());
   order.window_offsets = {0};
@@ -116,9 +115,7 @@ host_order<Index> window_order(const host_triangle<Index, Offset>& t, std::int64
     const std::size_t end = end_of_window(t, first, static_cast<std::size_t>(window));
     const Index next_step = find_levels(t.row_offsets, t.columns, first, end, first_step, order.steps);
     Index* const rows = order.rows.data() + first;
-    if (by_length) {
-      sort_by_length(rows, end - first, t);
-    }
+    sort_by_length(rows, end - first, t);
     sort_rows(rows, end - first, next_step - first_step,
               [&](Index row) { return order.steps[at(row)] - first_step; });
     order.window_offsets.push_back(static_cast<Index>(end));
@@ -243,23 +240,22 @@ host_schedule<Index> deal_windows(const host_order<Index>& order, const host_tri
   return s;
 }
 
-/// Makes the schedule in which all workers share each step: a task is a run of rows of a step, with about the
-/// same number of entries for each worker, sorted by length. The rows of a step must ascend: so components
-/// that share a cache line belong to one worker, and the line does not move between cores with each row.
+/// Makes the schedule in which all workers share each level: a task is a run of ascending rows of a level,
+/// with about the same number of entries for each worker, sorted by length. Components that share a cache
+/// line belong to one worker, so that the line does not move between cores with each row.
 template <class Index, class Offset>
-host_schedule<Index> share_steps(const host_order<Index>& order, const host_triangle<Index, Offset>& t,
-                                 int workers) {
+host_schedule<Index> share_levels(const host_triangle<Index, Offset>& t, int workers) {
+  host_levels<Index> levels = levels_on_host<Index>(t.row_offsets, t.columns);
   host_schedule<Index> s;
   s.workers = workers;
-  s.rows = order.rows;
-  const std::size_t size = s.rows.size();
+  s.rows = std::move(levels.rows);
   const auto entries_of = [&](std::size_t p) { return t.length(s.rows[p]) + 1; };
-  const auto step_of = [&](std::size_t p) { return order.steps[at(s.rows[p])]; };
-  for (std::size_t next = 0; next < size;) {
-    std::size_t end = next;
+  for (std::size_t level = 0; level + 1 < levels.level_offsets.size(); ++level) {
+    const std::size_t end = at(levels.level_offsets[level + 1]);
+    std::size_t next = at(levels.level_offsets[level]);
     std::int64_t all = 0;
-    for (; end < size && step_of(end) == step_of(next); ++end) {
-      all += entries_of(end);
+    for (std::size_t p = next; p < end; ++p) {
+      all += entries_of(p);
     }
     for (std::int64_t before = 0; next < end;) {
       const std::size_t first = next;
