@@ -11,8 +11,8 @@ namespace sptrsv::SPTRSV_ABI::policy {
 /// One thread does the work of all workers in a translation unit that is built without OpenMP, in a child
 /// process of fork, and while the helpers serve another caller.
 ///
-/// The analysis predicts the time of four paths by a model of a core and takes the fastest one; info().path
-/// names it, and info().predictions has the times:
+/// The analysis predicts the times of up to four paths and takes the fastest one; info().path names it, and
+/// info().predictions has the times:
 ///
 /// - natural: one worker solves the rows in the order of substitution.
 /// - windows: one worker solves the rows in level order inside windows of up to 4096 consecutive rows.

@@ -15,7 +15,7 @@ namespace {
 
 using detail::host_path;
 
-detail::host_plan<std::int32_t> plan_of(const pattern& p, int asked, int available) {
+detail::host_schedule<std::int32_t> plan_of(const pattern& p, int asked, int available) {
   const auto a = make_matrix<double>(p, {}).by_rows;
   const auto t = detail::build_in_serial_order(detail::pattern_of(a.view()),
                                                detail::triangle_form(system_options{}, false));
@@ -33,7 +33,7 @@ detail::host_plan<std::int32_t> plan_of(const pattern& p, int asked, int availab
 void expect_choice(const pattern& p, int available, host_path path, int workers) {
   const auto plan = plan_of(p, 0, available);
   EXPECT_EQ(detail::name_of(plan.path), std::string(detail::name_of(path))) << p.name;
-  EXPECT_EQ(plan.schedule.workers, workers) << p.name;
+  EXPECT_EQ(plan.workers, workers) << p.name;
 }
 
 TEST(HostChoice, SolvesRowsThatNeedEachOtherInNaturalOrder) {
@@ -72,14 +72,14 @@ TEST(HostChoice, TakesNoMoreWorkersThanAreBusy) {
   // A worker may start with a window when the first of 12 tasks of the window before is done.
   const auto plan = plan_of(patterns::stencil_2d(500, 500), 0, 64);
   EXPECT_EQ(plan.path, host_path::pipeline);
-  EXPECT_GT(plan.schedule.workers, 1);
-  EXPECT_LT(plan.schedule.workers, 16);
+  EXPECT_GT(plan.workers, 1);
+  EXPECT_LT(plan.workers, 16);
 }
 
 TEST(HostChoice, TakesTheWorkersThatAreAskedFor) {
   for (const pattern& p : {patterns::chain(50), patterns::stencil_2d(60, 60), patterns::diagonal(3)}) {
     for (const int workers : {1, 2, 5}) {
-      EXPECT_EQ(plan_of(p, workers, 1).schedule.workers, workers) << p.name;
+      EXPECT_EQ(plan_of(p, workers, 1).workers, workers) << p.name;
     }
   }
 }

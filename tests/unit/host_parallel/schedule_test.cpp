@@ -71,8 +71,7 @@ TEST(HostOrder, SolvesEachRowOnceAfterTheRowsThatItNeeds) {
     const triangle t = triangle_of(p);
     for (const std::int64_t window : windows) {
       SCOPED_TRACE(p.name + ", windows of " + std::to_string(window));
-      expect_sound(t, detail::window_order(t, window, true), window);
-      expect_sound(t, detail::window_order(t, window, false), window);
+      expect_sound(t, detail::window_order(t, window), window);
     }
   }
 }
@@ -81,20 +80,20 @@ TEST(HostOrder, HasTheLevelsAsStepsOfOneWindow) {
   for (const pattern& p : all_patterns()) {
     const triangle t = triangle_of(p);
     const auto levels = detail::levels_on_host<std::int32_t>(t.row_offsets, t.columns);
-    EXPECT_EQ(detail::window_order(t, p.size, true).steps, levels.level_of_row) << p.name;
+    EXPECT_EQ(detail::window_order(t, p.size).steps, levels.level_of_row) << p.name;
   }
 }
 
 TEST(HostOrder, StartsWindowsWithGridLines) {
-  EXPECT_EQ(detail::window_order(triangle_of(patterns::stencil_2d(30, 10)), 100, true).window_offsets,
+  EXPECT_EQ(detail::window_order(triangle_of(patterns::stencil_2d(30, 10)), 100).window_offsets,
             (std::vector<std::int32_t>{0, 90, 180, 270, 300}));
-  EXPECT_EQ(detail::window_order(triangle_of(patterns::chain(250)), 100, true).window_offsets,
+  EXPECT_EQ(detail::window_order(triangle_of(patterns::chain(250)), 100).window_offsets,
             (std::vector<std::int32_t>{0, 100, 200, 250}));
 }
 
 TEST(HostOrder, SortsTheRowsOfAStepByLength) {
   const triangle t = triangle_of(patterns::layers(400, 80, 5));
-  const order o = detail::window_order(t, 400, true);
+  const order o = detail::window_order(t, 400);
   const auto length = [&](std::int32_t row) { return t.row_offsets[at(row) + 1] - t.row_offsets[at(row)]; };
   for (std::size_t p = 1; p < o.rows.size(); ++p) {
     if (o.steps[at(o.rows[p])] == o.steps[at(o.rows[p - 1])]) {
@@ -162,9 +161,9 @@ void for_each_schedule(Visit visit) {
       SCOPED_TRACE(p.name + ", " + std::to_string(workers) + " workers");
       for (const std::int64_t window : windows) {
         SCOPED_TRACE("windows of " + std::to_string(window));
-        visit(t, detail::deal_windows(detail::window_order(t, window, true), t, workers));
+        visit(t, detail::deal_windows(detail::window_order(t, window), t, workers));
       }
-      visit(t, detail::share_steps(detail::window_order(t, p.size, false), t, workers));
+      visit(t, detail::share_levels(t, workers));
     }
     visit(t, detail::deal_windows(detail::natural_order<std::int32_t>(p.size), t, 1));
   }
@@ -212,7 +211,7 @@ TEST(HostSchedule, OrdersRowsOfThreads) {
 /// thread.
 TEST(TaskBoard, AHeldThreadHoldsBackOnlyTheTaskThatItRuns) {
   const triangle t = triangle_of(patterns::diagonal(100));
-  const thread_schedule s = detail::deal_windows(detail::window_order(t, 10, true), t, 5);
+  const thread_schedule s = detail::deal_windows(detail::window_order(t, 10), t, 5);
   detail::task_board board(s.workers);
   std::atomic<int> others{0};
   std::atomic<bool> has_begun{false};
@@ -238,7 +237,7 @@ TEST(TaskBoard, AHeldThreadHoldsBackOnlyTheTaskThatItRuns) {
 /// A thread that waits for a task sleeps: the task ends only when a thread sleeps for it.
 TEST(TaskBoard, AThreadThatWaitsForATaskSleeps) {
   const triangle t = triangle_of(patterns::chain(20));
-  const thread_schedule s = detail::deal_windows(detail::window_order(t, 10, true), t, 2);
+  const thread_schedule s = detail::deal_windows(detail::window_order(t, 10), t, 2);
   detail::task_board board(s.workers);
   std::atomic<bool> has_begun{false};
   std::thread first([&] {
@@ -259,7 +258,7 @@ TEST(TaskBoard, AThreadThatWaitsForATaskSleeps) {
 
 TEST(HostSchedule, SharesAWideLevelEvenly) {
   const triangle t = triangle_of(patterns::diagonal(100));
-  const thread_schedule s = detail::share_steps(detail::window_order(t, 100, false), t, 4);
+  const thread_schedule s = detail::share_levels(t, 4);
   EXPECT_EQ(s.task_offsets, (std::vector<std::int32_t>{0, 25, 50, 75, 100}));
   EXPECT_EQ(s.task_workers, (std::vector<int>{0, 1, 2, 3}));
   EXPECT_TRUE(s.waits.empty());
@@ -274,7 +273,7 @@ TEST(HostSchedule, SharesALevelIntoConsecutiveRowsSortedByLength) {
     }
   }
   const triangle t = triangle_of(p);
-  const thread_schedule s = detail::share_steps(detail::window_order(t, 60, false), t, 2);
+  const thread_schedule s = detail::share_levels(t, 2);
   ASSERT_EQ(s.task_offsets, (std::vector<std::int32_t>{0, 10, 20, 40, 60}));
   for (std::size_t q = 20; q < 60; ++q) {
     EXPECT_EQ(s.rows[q] < 40, q < 40);
@@ -284,7 +283,7 @@ TEST(HostSchedule, SharesALevelIntoConsecutiveRowsSortedByLength) {
 
 TEST(HostSchedule, DealsWindowsRoundRobin) {
   const triangle t = triangle_of(patterns::diagonal(100));
-  const thread_schedule s = detail::deal_windows(detail::window_order(t, 30, true), t, 3);
+  const thread_schedule s = detail::deal_windows(detail::window_order(t, 30), t, 3);
   EXPECT_EQ(s.task_offsets, (std::vector<std::int32_t>{0, 30, 60, 90, 100}));
   EXPECT_EQ(s.task_workers, (std::vector<int>{0, 1, 2, 0}));
   EXPECT_TRUE(s.waits.empty());
@@ -293,8 +292,8 @@ TEST(HostSchedule, DealsWindowsRoundRobin) {
 TEST(HostSchedule, NeedsNoWaitOnOneWorker) {
   for (const pattern& p : {patterns::chain(50), patterns::stencil_2d(9, 9)}) {
     const triangle t = triangle_of(p);
-    EXPECT_TRUE(detail::deal_windows(detail::window_order(t, 8, true), t, 1).waits.empty());
-    EXPECT_TRUE(detail::share_steps(detail::window_order(t, p.size, false), t, 1).waits.empty());
+    EXPECT_TRUE(detail::deal_windows(detail::window_order(t, 8), t, 1).waits.empty());
+    EXPECT_TRUE(detail::share_levels(t, 1).waits.empty());
   }
 }
 
@@ -302,7 +301,7 @@ TEST(HostSchedule, WorkersOfAGridFollowEachOtherClosely) {
   // Each window is a plane. A worker may start with a plane when the first tasks of the plane before are
   // done.
   const triangle t = triangle_of(patterns::stencil_3d(40, 40, 6));
-  const thread_schedule s = detail::deal_windows(detail::window_order(t, 1600, true), t, 2);
+  const thread_schedule s = detail::deal_windows(detail::window_order(t, 1600), t, 2);
   std::size_t second = 0;
   while (s.task_workers[second] == 0) {
     ++second;

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "sptrsv/version.hpp"
 
@@ -81,9 +82,18 @@ class host_team {
       return;
     }
     start_helpers(helpers);
-    open(std::cref(body), std::min(helpers, helpers_));
+    const int places = std::min(helpers, helpers_);
+    set_places(places, std::cref(body));
+    for (int helper = 0; helper < places; ++helper) {
+      opened_.notify_one();
+    }
     body(0);
-    close();
+    set_places(0, nullptr);
+    const auto is_empty = [&] { return inside_ == 0; };
+    if (!spin_until(is_empty)) {
+      std::unique_lock<std::mutex> lock(mutex_);
+      left_.wait(lock, is_empty);
+    }
     is_in_use_.store(false, std::memory_order_release);
   }
 
@@ -108,50 +118,28 @@ class host_team {
     }
   }
 
-  void open(const std::function<void(int)>& now, int places) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      work_ = now;
-      places_ = places;
-      entered_ = 0;
-      number_.fetch_add(1, std::memory_order_release);
-    }
-    for (int helper = 0; helper < places; ++helper) {
-      opened_.notify_one();
-    }
+  /// Lets as many helpers enter as there are places.
+  void set_places(int places, std::function<void(int)> work) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    work_ = std::move(work);
+    places_ = places;
   }
 
-  /// Lets no further helper enter, and waits for those inside.
-  void close() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    places_ = 0;
-    lock.unlock();
-    const auto is_empty = [&] { return inside_.load(std::memory_order_acquire) == 0; };
-    if (!spin_until(is_empty)) {
-      lock.lock();
-      left_.wait(lock, is_empty);
-    }
-  }
-
-  /// The life of a helper.
+  /// The life of a helper. A helper that returns while there are places left takes the next one: it finds no
+  /// work.
   [[noreturn]] void help() {
-    std::uint64_t seen = 0;
-    const auto is_opened = [&] { return number_.load(std::memory_order_acquire) != seen; };
+    const auto is_opened = [&] { return places_ > 0; };
     for (;;) {
       spin_until(is_opened);
       std::unique_lock<std::mutex> lock(mutex_);
       opened_.wait(lock, is_opened);
-      seen = number_.load(std::memory_order_relaxed);
-      if (entered_ >= places_) {
-        continue;
-      }
-      const auto now = work_;
-      const int thread = ++entered_;
-      inside_.fetch_add(1, std::memory_order_relaxed);
+      const auto work = work_;
+      const int thread = places_--;
+      ++inside_;
       lock.unlock();
-      now(thread);
+      work(thread);
       lock.lock();
-      inside_.fetch_sub(1, std::memory_order_release);
+      --inside_;
       lock.unlock();
       left_.notify_one();
     }
@@ -160,35 +148,37 @@ class host_team {
   std::atomic<bool> is_in_use_{false};
   int helpers_ = 0;  ///< threads that were started; used by the caller that has the team
 
-  std::mutex mutex_;                      ///< of all below
-  std::condition_variable opened_;        ///< helpers wait here
-  std::condition_variable left_;          ///< the caller waits here
-  std::atomic<std::uint64_t> number_{0};  ///< of the work; written with the mutex
-  std::atomic<int> inside_{0};            ///< helpers at work; written with the mutex
-  std::function<void(int)> work_;         ///< by thread
-  int places_ = 0;                        ///< helpers that may enter
-  int entered_ = 0;                       ///< helpers that have entered
+  std::mutex mutex_;                ///< of all below: for reading work_, and for writing
+  std::condition_variable opened_;  ///< helpers wait here
+  std::condition_variable left_;    ///< the caller waits here
+  std::function<void(int)> work_;   ///< by thread
+  std::atomic<int> places_{0};      ///< helpers that may enter
+  std::atomic<int> inside_{0};      ///< helpers at work
 };
 
 /// Entries of two systems together whose work on the host takes a few times as long as the start of a thread.
 inline constexpr std::int64_t many_entries = 20'000;
 
 /// Calls `work(k, thread)` once for each k in [0, count), on at most `threads` threads. A thread that is
-/// ready takes the next k; `thread` is its number. The exception of the smallest k is thrown again.
+/// ready takes the next `chunk` numbers; `thread` is its number. The exception of the smallest k is thrown
+/// again; the rest of its chunk is left out.
 template <class Work>
-void for_each_taken(std::int64_t count, int threads, const Work& work) {
+void for_each_taken_in_chunks(std::int64_t count, std::int64_t chunk, int threads, const Work& work) {
   std::atomic<std::int64_t> next{0};
   std::mutex mutex;
   std::int64_t failed = count;
   std::exception_ptr failure;
-  host_team::instance().run(static_cast<int>(std::min<std::int64_t>(threads, count)), [&](int thread) {
-    for (std::int64_t k = next.fetch_add(1); k < count; k = next.fetch_add(1)) {
+  const std::int64_t chunks = (count + chunk - 1) / chunk;
+  host_team::instance().run(static_cast<int>(std::min<std::int64_t>(threads, chunks)), [&](int thread) {
+    for (std::int64_t first = next.fetch_add(chunk); first < count; first = next.fetch_add(chunk)) {
       try {
-        work(k, static_cast<std::size_t>(thread));
+        for (std::int64_t k = first; k < std::min(count, first + chunk); ++k) {
+          work(k, static_cast<std::size_t>(thread));
+        }
       } catch (...) {
         const std::lock_guard<std::mutex> lock(mutex);
-        if (k < failed) {
-          failed = k;
+        if (first < failed) {
+          failed = first;
           failure = std::current_exception();
         }
       }
@@ -199,15 +189,10 @@ void for_each_taken(std::int64_t count, int threads, const Work& work) {
   }
 }
 
-/// Calls `work(k, thread)` for all k in [0, count). A thread takes `chunk` numbers at a time. All else is as
-/// in for_each_taken.
+/// Does the same with chunks of one number.
 template <class Work>
-void for_each_taken_in_chunks(std::int64_t count, std::int64_t chunk, int threads, const Work& work) {
-  for_each_taken((count + chunk - 1) / chunk, threads, [&](std::int64_t c, std::size_t thread) {
-    for (std::int64_t k = c * chunk; k < std::min(count, (c + 1) * chunk); ++k) {
-      work(k, thread);
-    }
-  });
+void for_each_taken(std::int64_t count, int threads, const Work& work) {
+  for_each_taken_in_chunks(count, 1, threads, work);
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

@@ -1,47 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of host_parallel among its paths and numbers of workers: in the analysis by the cost model, and
+// The choice of host_parallel among its paths and numbers of workers: in the analysis by predicted times, and
 // for each solve by the times of those before.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/host_parallel/host_parallel_cost_model.hpp"
+#include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/host_parallel/host_parallel_schedule.hpp"
 #include "sptrsv/options.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
-/// The ways in which host_parallel solves a system.
-enum class host_path {
-  natural,   ///< one worker, natural order
-  windows,   ///< one worker, level order inside windows
-  pipeline,  ///< level order inside windows, which are dealt to the workers
-  levels,    ///< level order; all workers share each level
+/// What a core spends on the parts of a solve, in nanoseconds; measured on an AMD EPYC 9005 (Zen 5) with
+/// double precision (docs/lab_log/host.md). The choice of a schedule depends on their ratios only.
+struct host_costs {
+  static constexpr double row = 0.9;          ///< of a row without entries, if nothing is waited for
+  static constexpr double entry = 0.4;        ///< of an entry, if nothing is waited for
+  static constexpr double misprediction = 3;  ///< of a row whose length is not predicted
+  /// From the division that gives a component to the product in a row that needs it: store, load,
+  /// multiplication.
+  static constexpr double hand_on = 3;
+  static constexpr double subtraction = 0.6;     ///< latency
+  static constexpr double division = 2.6;        ///< latency
+  static constexpr std::int64_t in_flight = 75;  ///< entries at work at once; a row counts as two more
+  static constexpr double wait = 300;     ///< from the end of a task to the start of a task of another core
+  static constexpr double start = 15000;  ///< of a parallel region
+  /// Of a row of a level whose line of x and line of b come from L3 or memory: it is far from the row before
+  /// it, in a system with many rows.
+  static constexpr double scattered = 2.2;
+  static constexpr std::int64_t line_rows = 8;
+  static constexpr std::int64_t many_rows = 32768;
 };
 
-/// Returns the name of a path in solver_info.
-inline const char* name_of(host_path path) {
-  constexpr const char* names[] = {"natural", "windows", "pipeline", "levels"};
-  return names[static_cast<int>(path)];
-}
-
-/// A way to solve a triangle.
-template <class Index>
-struct host_plan {
-  host_path path = host_path::natural;
-  host_schedule<Index> schedule;
-  double nanoseconds = std::numeric_limits<double>::infinity();  ///< predicted time of a solve
-};
-
-/// Makes plans for a triangle.
+/// Predicts times of solves of a triangle and makes the schedules that are predicted to be fastest.
 template <class Index, class Offset>
 class host_planner {
  public:
+  using schedule = host_schedule<Index>;
+
   /// Rows of a window, at most. L1 holds x and b of a window, and L2 its entries. Smaller windows have fewer
   /// independent rows: too few on a grid with lines of 1000 points.
   static constexpr std::int64_t window_rows = 4096;
@@ -55,96 +60,141 @@ class host_planner {
   /// `t` must outlive the planner.
   ///
   /// @param levels levels of the triangle.
-  host_planner(const host_triangle<Index, Offset>& t, std::int64_t levels) : t_(t), levels_(levels) {}
+  host_planner(const host_triangle<Index, Offset>& t, std::int64_t levels)
+      : t_(t),
+        waits_(host_costs::wait * static_cast<double>(levels)),
+        windows_(window_order(t, window_rows)),
+        windows_time_(predict(windows_.rows)) {}
 
-  /// Returns the plan of one worker with the shortest predicted time.
-  host_plan<Index> plan_one_worker() {
-    host_order<Index> natural = natural_order<Index>(size());
-    const double natural_time = one_worker_nanoseconds(natural, t_);
-    order_ = window_order(t_, window_rows, true);
-    const double windows_time = one_worker_nanoseconds(order_, t_);
-    predictions_.push_back({name_of(host_path::natural), natural_time});
-    predictions_.push_back({name_of(host_path::windows), windows_time});
-    return windows_time < windows_gain * natural_time
-               ? host_plan<Index>{host_path::windows, deal_windows(order_, t_, 1), windows_time}
-               : host_plan<Index>{host_path::natural, deal_windows(natural, t_, 1), natural_time};
+  /// Returns the schedule of one worker with the shortest predicted time.
+  schedule plan_one_worker() {
+    const host_order<Index> natural = natural_order<Index>(t_.size());
+    const double natural_time = predict(natural.rows);
+    predictions_ = {{name_of(host_path::natural), natural_time},
+                    {name_of(host_path::windows), windows_time_}};
+    const bool takes_windows = windows_time_ < windows_gain * natural_time;
+    schedule made = deal_windows(takes_windows ? windows_ : natural, t_, 1);
+    made.path = takes_windows ? host_path::windows : host_path::natural;
+    made.nanoseconds = takes_windows ? windows_time_ : natural_time;
+    return made;
   }
 
-  /// Returns the plan of a number of workers with the shortest predicted time.
-  host_plan<Index> plan_workers(int workers) {
-    host_plan<Index> best;
-    consider_workers(host_path::pipeline, workers, best);
-    consider_workers(host_path::levels, workers, best);
-    return best;
+  /// Returns the schedule of a number of workers with the shortest predicted time. Levels are considered only
+  /// if less than `limit` is possible.
+  schedule plan_workers(int workers, double limit = std::numeric_limits<double>::infinity()) {
+    const std::int64_t window = std::clamp<std::int64_t>(t_.size() / (4 * workers), 16, window_rows);
+    schedule pipeline =
+        deal_windows(window == window_rows ? windows_ : window_order(t_, window), t_, workers);
+    // Rows of a window wait for each other as in the windows of one worker.
+    const double unit = windows_time_ / static_cast<double>(t_.size() + count_of(t_.columns));
+    predict(host_path::pipeline, unit, unit, 0, pipeline);
+    // There is little to gain if the pipeline keeps all workers busy.
+    const double busy = pipeline.nanoseconds < limit ? 0.9 : 1;
+    const double best = std::min(limit, pipeline.nanoseconds) - host_costs::start;
+    if (windows_time_ / workers + waits_ < busy * best) {
+      schedule levels = share_levels(t_, workers);
+      predict(host_path::levels, host_costs::row, host_costs::entry,
+              t_.size() > host_costs::many_rows ? host_costs::scattered : 0, levels);
+      if (levels.nanoseconds < pipeline.nanoseconds) {
+        return levels;
+      }
+    }
+    return pipeline;
   }
 
-  /// Returns the plan with the shortest predicted time of 2 to `available` workers, or nothing if none is
-  /// predicted to be clearly faster than `one_worker`, the time of the best plan of one worker. Takes so few
-  /// workers that they are busy most of the time.
-  std::optional<host_plan<Index>> plan_busy_workers(double one_worker, int available) {
+  /// Returns the schedule of 2 to `available` workers, as many as are busy at least half of the time, or
+  /// nothing if they are not predicted to be clearly faster than `one_worker`, the time of one worker.
+  std::optional<schedule> plan_busy_workers(double one_worker, int available) {
     if (one_worker - one_worker / available <= host_costs::start) {
       return std::nullopt;
     }
-    host_plan<Index> best;
-    best.nanoseconds = workers_gain * one_worker;
-    // Four windows for each worker, or smaller windows for two.
-    consider_busy_workers(
-        host_path::pipeline,
-        std::min<std::int64_t>(available, std::max<std::int64_t>(2, size() / (4 * window_rows))), one_worker,
-        best);
-    // Each level has a wait, which must not take longer than the work of a worker. If the pipeline keeps
-    // all workers busy, there is nothing left to gain.
-    const double wide_enough = one_worker / (static_cast<double>(levels_) * host_costs::wait);
-    if (best.path != host_path::pipeline || best.nanoseconds > one_worker / (0.9 * available)) {
-      consider_busy_workers(host_path::levels,
-                            static_cast<std::int64_t>(std::min<double>(available, wide_enough)), one_worker,
-                            best);
+    // Four windows for each worker, or smaller windows for two; or levels with more work than a wait takes.
+    const double most =
+        std::max({2.0, static_cast<double>(t_.size() / (4 * window_rows)), one_worker / waits_});
+    for (int workers = static_cast<int>(std::min<double>(available, most)); workers > 1; workers /= 2) {
+      const double limit = std::min(workers_gain, 2.0 / workers) * one_worker;
+      schedule made = plan_workers(workers, limit);
+      if (made.nanoseconds < limit) {
+        return made;
+      }
     }
-    return best.schedule.workers > 1 ? std::optional(std::move(best)) : std::nullopt;
+    return std::nullopt;
   }
 
-  /// Returns the predicted times of all plans that were compared.
+  /// Returns the predicted times of all schedules that were compared.
   [[nodiscard]] const std::vector<predicted_time>& predictions() const { return predictions_; }
 
  private:
-  [[nodiscard]] std::int64_t size() const { return t_.size(); }
-
-  /// Makes `best` the plan of a path with at most `workers` workers if it is faster. Takes so few workers
-  /// that they are busy at least half of the time, compared with the `one_worker` nanoseconds of one.
-  void consider_busy_workers(host_path path, std::int64_t workers, double one_worker,
-                             host_plan<Index>& best) {
-    for (; workers > 1; workers /= 2) {
-      const double busy = 2 * one_worker / static_cast<double>(workers);
-      if (consider_workers(path, static_cast<int>(workers), best, busy) < busy) {
-        return;
+  /// Returns the predicted time of a solve by one worker, with one right-hand side. A row starts when the
+  /// rows are solved that are `in_flight` entries before it. Only 16 pieces of a large system are predicted.
+  [[nodiscard]] double predict(const std::vector<Index>& rows) const {
+    constexpr std::size_t piece = 4096;
+    const std::size_t stride = (rows.size() / piece + 16) / 16 * piece;
+    std::vector<double> solved(rows.size(), 0);  // by row
+    std::array<std::int64_t, 64>
+        next_length{};  // by length of a row: that of the row after it, the last time
+    std::int64_t length_before = 0;
+    double now = 0;
+    double end = 0;
+    double units = 0;  // rows and entries that are predicted
+    for (std::size_t first = 0; first < rows.size(); first += stride) {
+      std::size_t oldest = first;
+      std::int64_t at_work = 0;
+      for (std::size_t p = first; p < std::min(rows.size(), first + piece); ++p) {
+        const std::size_t row = at(rows[p]);
+        const std::int64_t length = t_.length(rows[p]);
+        for (at_work += length + 2; at_work > host_costs::in_flight && oldest < p; ++oldest) {
+          now = std::max(now, solved[at(rows[oldest])]);
+          at_work -= t_.length(rows[oldest]) + 2;
+        }
+        double time = now;
+        for (Offset e = t_.row_offsets[row]; e < t_.row_offsets[row + 1]; ++e) {
+          time =
+              std::max(time, solved[at(t_.columns[at(e)])] + host_costs::hand_on) + host_costs::subtraction;
+        }
+        solved[row] = time + host_costs::division;
+        end = std::max(end, solved[row]);
+        const std::int64_t seen = std::min<std::int64_t>(length, 63);
+        const bool is_predicted = std::exchange(next_length[at(length_before)], seen) == seen;
+        length_before = seen;
+        now += host_costs::row + host_costs::entry * static_cast<double>(length) +
+               (is_predicted ? 0 : host_costs::misprediction);
+        units += static_cast<double>(1 + length);
       }
     }
+    return std::max(now, end) * static_cast<double>(rows.size() + t_.columns.size()) / std::max(units, 1.0);
   }
 
-  /// Makes `best` the plan of a path if it is predicted to be faster and to take less than `limit`. Returns
-  /// the predicted time.
-  double consider_workers(host_path path, int workers, host_plan<Index>& best,
-                          double limit = std::numeric_limits<double>::infinity()) {
-    const bool pipeline = path == host_path::pipeline;
-    const std::int64_t window =
-        pipeline ? std::clamp<std::int64_t>(size() / (4 * workers), 16, window_rows) : size();
-    if (order_.window != window || order_.by_length != pipeline) {
-      order_ = window_order(t_, window, pipeline);
+  /// Predicts the time of a solve by several workers, with one right-hand side, from what a worker spends on
+  /// a row, on an entry, and on a row that is far from the row before it.
+  void predict(host_path path, double row_time, double entry_time, double far_time, schedule& s) {
+    // [worker][k]: when its first k tasks are finished.
+    std::vector<std::vector<double>> finished(at(s.workers), {host_costs::start});
+    Index before = 0;
+    for (std::size_t task = 0; task < s.tasks(); ++task) {
+      std::vector<double>& own = finished[at(s.task_workers[task])];
+      double time = own.back();
+      for (std::size_t i = s.wait_offsets[task]; i < s.wait_offsets[task + 1]; ++i) {
+        time = std::max(time, finished[at(s.waits[i].worker)][at(s.waits[i].tasks)] + host_costs::wait);
+      }
+      for (Index p = s.task_offsets[task]; p < s.task_offsets[task + 1]; ++p) {
+        const Index row = s.rows[at(p)];
+        time += row_time + entry_time * static_cast<double>(t_.length(row)) +
+                (std::abs(row - before) > host_costs::line_rows ? far_time : 0);
+        before = row;
+      }
+      own.push_back(time);
+      s.nanoseconds = std::max(s.nanoseconds, time);
     }
-    host_schedule<Index> schedule =
-        pipeline ? deal_windows(order_, t_, workers) : share_steps(order_, t_, workers);
-    const double time = many_workers_nanoseconds(schedule, order_, t_);
+    s.path = path;
     predictions_.push_back(
-        {std::string(name_of(path)) + " with " + std::to_string(workers) + " workers", time});
-    if (time < std::min(limit, best.nanoseconds)) {
-      best = {path, std::move(schedule), time};
-    }
-    return time;
+        {std::string(name_of(path)) + " with " + std::to_string(s.workers) + " workers", s.nanoseconds});
   }
 
   const host_triangle<Index, Offset>& t_;
-  std::int64_t levels_;
-  host_order<Index> order_;  ///< level order inside windows, as considered last
+  double waits_;               ///< time of a wait for each level
+  host_order<Index> windows_;  ///< level order inside windows of window_rows
+  double windows_time_;        ///< predicted for one worker
   std::vector<predicted_time> predictions_;
 };
 

@@ -47,25 +47,25 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     host_planner<Index, Offset> planner(t, levels_);
     plan_ = are_asked_ ? planner.plan_workers(policy.workers) : planner.plan_one_worker();
     std::optional<plan> several;
-    std::optional<rows> in_their_order;
     if (policy.workers == 0) {
       several = planner.plan_busy_workers(plan_.nanoseconds, host_team::allowed_threads());
     }
-    if (several && several->schedule.rows != plan_.schedule.rows) {
-      in_their_order.emplace(form, t, std::move(several->schedule.rows));
-    }
-    rows_ = {form, t, std::move(plan_.schedule.rows)};
-    if (several) {
-      try_workers(std::move(*several), std::move(in_their_order));
-    }
     predictions_ = planner.predictions();
+    std::optional<rows> theirs;
+    if (several && several->rows != plan_.rows) {
+      theirs.emplace(form, t, std::move(several->rows));
+    }
+    rows_ = {form, t, std::move(plan_.rows)};
+    if (several) {
+      try_workers(std::move(*several), std::move(theirs));
+    }
   }
 
   void update_values(const Scalar* values, const host_executor&) { rows_.update_values(values); }
 
   workspace make_workspace(const host_executor&, memory_resource&) const {
     workspace made;
-    made.board = std::make_unique<task_board>(schedule().workers);
+    made.board = std::make_unique<task_board>(plan_.workers);
     if (!trial_.empty()) {
       made.record = worker_record(trial_.front().nanoseconds);
     }
@@ -76,15 +76,13 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
              const host_executor&) const {
     const operands with{alpha, b, x};
     std::int64_t first = rows::no_row;
-    if (schedule().workers == 1) {
-      first = solve_alone(schedule(), rows_, with);
-    } else if (are_asked_) {
-      first = solve_together(schedule(), rows_, with, *scratch.board);
+    if (plan_.workers == 1) {
+      first = solve_alone(plan_, rows_, with);
     } else {
-      const bool several = scratch.record.takes_several(x.columns);
+      const bool several = are_asked_ || scratch.record.takes_several(x.columns);
       const double nanoseconds = time_of([&] {
-        first = several ? solve_together(schedule(), rows_, with, *scratch.board)
-                        : solve_alone(schedule(), rows_, with);
+        first =
+            several ? solve_together(plan_, rows_, with, *scratch.board) : solve_alone(plan_, rows_, with);
       });
       scratch.record.add(several, x.columns, nanoseconds);
     }
@@ -100,16 +98,19 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   }
 
   void describe(solver_info& info, const host_executor& on) const {
-    constexpr const char* orders[] = {
-        "substitution by rows in natural order", "substitution by rows in level order inside windows",
-        "substitution by rows in level order inside windows", "level-scheduled substitution by rows"};
-    info.kernels = {kernel_info{orders[static_cast<int>(plan_.path)]}};
-    if (plan_.path == host_path::pipeline || plan_.path == host_path::levels) {
-      info.kernels[0].text += ", " + std::to_string(schedule().waits.size()) + " point-to-point waits";
-    }
-    info.device = on.device_name() + ", " + std::to_string(schedule().workers) +
-                  (schedule().workers == 1 ? " worker" : " workers");
     info.path = name_of(plan_.path);
+    info.device = on.device_name() + ", " + std::to_string(plan_.workers) +
+                  (plan_.workers == 1 ? " worker" : " workers");
+    std::string order = "substitution by rows in natural order";
+    if (plan_.path == host_path::levels) {
+      order = "level-scheduled substitution by rows";
+    } else if (plan_.path != host_path::natural) {
+      order = "substitution by rows in level order inside windows";
+    }
+    if (plan_.workers > 1) {
+      order += ", " + std::to_string(plan_.waits.size()) + " point-to-point waits";
+    }
+    info.kernels = {kernel_info{order}};
     info.predictions = predictions_;
     info.plan = info.path + ", by the predicted time of a solve: " + to_text(predictions_);
     if (!trial_.empty()) {
@@ -118,16 +119,14 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     info.entries = rows_.entries();
     info.levels = levels_;
     info.longest_row = longest_row_;
-    info.solver_bytes = rows_.bytes() + bytes(schedule().task_offsets) + bytes(schedule().task_workers) +
-                        bytes(schedule().wait_offsets) + bytes(schedule().waits) +
-                        bytes(schedule().list_offsets) + bytes(schedule().list_tasks);
-    info.workspace_bytes = task_board(schedule().workers).bytes();
+    info.solver_bytes = rows_.bytes() + plan_.bytes();
+    info.workspace_bytes = task_board(plan_.workers).bytes();
   }
 
  private:
   using rows = host_rows<Scalar, Index, Offset>;
   using operands = host_operands<Scalar>;
-  using plan = host_plan<Index>;
+  using plan = host_schedule<Index>;
 
   /// More would need much memory for the waits of each for each.
   static constexpr int max_workers = 1024;
@@ -135,12 +134,7 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   static constexpr double trial_gain = 0.9;
   /// and if one worker, which solves when they lose, needs less than this multiple in their order of rows.
   static constexpr double order_loss = 1.15;
-  static constexpr int trial_solves = 4;  ///< of each; the first one loads the caches and is not counted
-
-  template <class T>
-  static std::size_t bytes(const std::vector<T>& v) {
-    return v.size() * sizeof(T);
-  }
+  static constexpr int trial_solves = 3;  ///< of each
 
   /// Returns the time of a call in nanoseconds.
   template <class Call>
@@ -150,11 +144,9 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
   }
 
-  [[nodiscard]] const host_schedule<Index>& schedule() const { return plan_.schedule; }
-
   /// Solves all rows by this thread. Returns the first substitution index with a component that is not
   /// finite, or no_row.
-  static std::int64_t solve_alone(const host_schedule<Index>& s, const rows& of, const operands& with) {
+  static std::int64_t solve_alone(const plan& s, const rows& of, const operands& with) {
     std::int64_t first = rows::no_row;
     for (std::size_t task = 0; task < s.tasks(); ++task) {
       first = std::min(first, of.solve_rows(s.task_offsets[task], s.task_offsets[task + 1], with));
@@ -163,8 +155,7 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   }
 
   /// Does the same by all workers that come.
-  static std::int64_t solve_together(const host_schedule<Index>& s, const rows& of, const operands& with,
-                                     task_board& board) {
+  static std::int64_t solve_together(const plan& s, const rows& of, const operands& with, task_board& board) {
     std::atomic<std::int64_t> first{rows::no_row};
     board.reset();
     host_team::instance().run(s.workers, [&](int thread) {
@@ -178,8 +169,8 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     return first;
   }
 
-  /// Compares the plan with the plan `several`, by solves in turns: by one worker, by one in the order of
-  /// `several`, and by several workers. Takes `several` if it gains.
+  /// Compares the plan with the plan `several` by solves: by one worker, by one in the order of `several`,
+  /// and by several workers. Takes `several` if it gains.
   ///
   /// @param in_their_order the rows in the order of `several`; without a value: it is that of the plan.
   void try_workers(plan several, std::optional<rows> in_their_order) {
@@ -189,19 +180,19 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     const operands with{one, dense_view<const Scalar>::column_major(b.data(), rows_.size(), 1, rows_.size()),
                         dense_view<Scalar>::column_major(x.data(), rows_.size(), 1, rows_.size())};
     const rows& theirs = in_their_order ? *in_their_order : rows_;
-    task_board board(several.schedule.workers);
+    task_board board(several.workers);
     double one_worker = 0;
     double one_in_their_order = 0;
     double together = 0;
-    for (int solve = 0; solve < trial_solves; ++solve) {
-      const double weight = solve == 0 ? 0 : 1.0 / (trial_solves - 1);
-      one_worker += weight * time_of([&] { solve_alone(schedule(), rows_, with); });
-      together += weight * time_of([&] { solve_together(several.schedule, theirs, with, board); });
+    for (int solve = 0; solve <= trial_solves; ++solve) {
+      const double weight = solve == 0 ? 0 : 1.0 / trial_solves;  // the first solves load the caches
+      one_worker += weight * time_of([&] { solve_alone(plan_, rows_, with); });
+      together += weight * time_of([&] { solve_together(several, theirs, with, board); });
       if (in_their_order) {
-        one_in_their_order += weight * time_of([&] { solve_alone(several.schedule, theirs, with); });
+        one_in_their_order += weight * time_of([&] { solve_alone(several, theirs, with); });
       }
     }
-    trial_ = {{"one worker", one_worker}, {std::to_string(several.schedule.workers) + " workers", together}};
+    trial_ = {{"one worker", one_worker}, {std::to_string(several.workers) + " workers", together}};
     if (together < trial_gain * one_worker && one_in_their_order < order_loss * one_worker) {
       plan_ = std::move(several);
       if (in_their_order) {

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
@@ -30,13 +31,25 @@
 
 namespace sptrsv::SPTRSV_ABI::detail {
 
+/// The ways in which host_parallel solves a system.
+enum class host_path {
+  natural,   ///< one worker, natural order
+  windows,   ///< one worker, level order inside windows
+  pipeline,  ///< level order inside windows, which are dealt to the workers
+  levels,    ///< level order; all workers share each level
+};
+
+/// Returns the name of a path in solver_info.
+inline const char* name_of(host_path path) {
+  constexpr const char* names[] = {"natural", "windows", "pipeline", "levels"};
+  return names[static_cast<int>(path)];
+}
+
 /// An order in which rows may be solved.
 template <class Index>
 struct host_order {
-  std::int64_t window = 0;            ///< rows of a window, at most
   std::vector<Index> window_offsets;  ///< by window: its first row; number of windows + 1
   std::vector<Index> rows;            ///< by solve index: the row
-  bool by_length = false;             ///< whether the rows of a step are sorted by length
   /// By row: its step. Rows of a step do not need each other. Empty for natural order.
   std::vector<Index> steps;
 };
@@ -45,9 +58,8 @@ struct host_order {
 template <class Index>
 host_order<Index> natural_order(std::int64_t size) {
   host_order<Index> order;
-  order.window = size;
   order.window_offsets = {0, static_cast<Index>(size)};
-  order.rows.resize(static_cast<std::size_t>(size));
+  order.rows.resize(at(size));
   std::iota(order.rows.begin(), order.rows.end(), Index{0});
   return order;
 }
@@ -91,27 +103,19 @@ std::size_t end_of_window(const host_triangle<Index, Offset>& t, std::size_t fir
 }
 
 /// Returns level order inside windows of at most `window` rows (>= 1). With one window of all rows the steps
-/// are the levels of the triangle. Linear time.
-///
-/// @param by_length sort the rows of a step by length; otherwise they ascend.
+/// are the levels of the triangle. The rows of a step are sorted by length. Linear time.
 template <class Index, class Offset>
-host_order<Index> window_order(const host_triangle<Index, Offset>& t, std::int64_t window, bool by_length) {
+host_order<Index> window_order(const host_triangle<Index, Offset>& t, std::int64_t window) {
   const std::size_t size = at(t.size());
-  host_order<Index> order;
-  order.window = window;
+  host_order<Index> order = natural_order<Index>(t.size());
   order.window_offsets = {0};
-  order.by_length = by_length;
-  order.rows.resize(size);
-  std::iota(order.rows.begin(), order.rows.end(), Index{0});
   order.steps.resize(size);
   Index first_step = 0;
   for (std::size_t first = 0; first < size;) {
     const std::size_t end = end_of_window(t, first, static_cast<std::size_t>(window));
     const Index next_step = find_levels(t.row_offsets, t.columns, first, end, first_step, order.steps);
     Index* const rows = order.rows.data() + first;
-    if (by_length) {
-      sort_by_length(rows, end - first, t);
-    }
+    sort_by_length(rows, end - first, t);
     sort_rows(rows, end - first, next_step - first_step,
               [&](Index row) { return order.steps[at(row)] - first_step; });
     order.window_offsets.push_back(static_cast<Index>(end));
@@ -131,6 +135,8 @@ struct host_wait {
 /// are solved one after the other in ascending order.
 template <class Index>
 struct host_schedule {
+  host_path path = host_path::natural;
+  double nanoseconds = 0;  ///< predicted time of a solve
   int workers = 1;
   std::vector<Index> rows;  ///< by solve index: the row
   /// Task t solves rows[task_offsets[t]] ... rows[task_offsets[t + 1] - 1], one after the other.
@@ -144,6 +150,20 @@ struct host_schedule {
   std::vector<Index> list_tasks;
 
   [[nodiscard]] std::size_t tasks() const { return task_workers.size(); }
+  [[nodiscard]] std::int64_t tasks_of(std::size_t worker) const {
+    return list_offsets[worker + 1] - list_offsets[worker];
+  }
+  /// Returns the bytes of all but the rows.
+  [[nodiscard]] std::size_t bytes() const {
+    return (task_offsets.size() + list_offsets.size() + list_tasks.size()) * sizeof(Index) +
+           task_workers.size() * sizeof(int) + wait_offsets.size() * sizeof(std::size_t) +
+           waits.size() * sizeof(host_wait);
+  }
+  /// Adds the task that ends before rows[end].
+  void add_task(std::size_t end, std::size_t worker) {
+    task_offsets.push_back(static_cast<Index>(end));
+    task_workers.push_back(static_cast<int>(worker));
+  }
 };
 
 /// Entries and rows of a task, at least. So a task takes longer than a wait, and its entries stay in the L1
@@ -160,37 +180,36 @@ void append_lists_and_waits(host_schedule<Index>& s, const host_triangle<Index, 
     s.wait_offsets.assign(s.tasks() + 1, 0);
     return;
   }
-  const auto workers = static_cast<std::size_t>(s.workers);
   struct origin {
-    int worker;
+    std::size_t worker;
     std::int64_t tasks;  // that its worker has finished when the row is solved
   };
+  const std::size_t workers = at(s.workers);
   std::vector<origin> origins(s.rows.size());
   std::vector<std::int64_t> finished(workers, 0);
   // [w][other]: for how many tasks of `other` w has waited.
-  std::vector<std::int64_t> waited(workers * workers, 0);
-  std::vector<std::int64_t> needed(workers);
+  std::vector<std::vector<std::int64_t>> waited(workers, finished);
+  std::vector<std::int64_t> needed;
   s.wait_offsets.reserve(s.tasks() + 1);
   for (std::size_t task = 0; task < s.tasks(); ++task) {
-    const auto w = static_cast<std::size_t>(s.task_workers[task]);
+    const std::size_t w = at(s.task_workers[task]);
     ++finished[w];
-    std::fill(needed.begin(), needed.end(), 0);
+    needed = waited[w];
     for (Index p = s.task_offsets[task]; p < s.task_offsets[task + 1]; ++p) {
-      const auto row = static_cast<std::size_t>(s.rows[at(p)]);
-      origins[row] = {s.task_workers[task], finished[w]};
+      const std::size_t row = at(s.rows[at(p)]);
+      origins[row] = {w, finished[w]};
       for (Offset e = t.row_offsets[row]; e < t.row_offsets[row + 1]; ++e) {
         const origin& from = origins[at(t.columns[at(e)])];
-        std::int64_t& tasks = needed[at(from.worker)];
-        tasks = std::max(tasks, from.tasks);
+        needed[from.worker] = std::max(needed[from.worker], from.tasks);
       }
     }
     for (std::size_t other = 0; other < workers; ++other) {
-      if (other != w && needed[other] > waited[w * workers + other]) {
-        waited[w * workers + other] = needed[other];
+      if (other != w && needed[other] > waited[w][other]) {
         s.waits.push_back({static_cast<int>(other), needed[other]});
       }
     }
     s.wait_offsets.push_back(s.waits.size());
+    waited[w].swap(needed);
   }
 }
 
@@ -204,16 +223,15 @@ host_schedule<Index> deal_windows(const host_order<Index>& order, const host_tri
   s.workers = workers;
   s.rows = order.rows;
   for (std::size_t window = 0; window + 1 < order.window_offsets.size(); ++window) {
-    const auto end = static_cast<std::size_t>(order.window_offsets[window + 1]);
+    const std::size_t end = at(order.window_offsets[window + 1]);
     std::int64_t entries = 0;
-    for (auto p = static_cast<std::size_t>(order.window_offsets[window]); p < end; ++p) {
-      const auto row = static_cast<std::size_t>(s.rows[p]);
+    for (std::size_t p = at(order.window_offsets[window]); p < end; ++p) {
       entries += t.length(s.rows[p]) + 1;
-      const bool last_of_step =
-          p + 1 == end || order.steps.empty() || order.steps[at(s.rows[p + 1])] != order.steps[row];
-      if (p + 1 == end || (last_of_step && entries >= host_task_entries)) {
-        s.task_offsets.push_back(static_cast<Index>(p + 1));
-        s.task_workers.push_back(static_cast<int>(window % static_cast<std::size_t>(workers)));
+      const auto ends_step = [&] {
+        return order.steps.empty() || order.steps[at(s.rows[p + 1])] != order.steps[at(s.rows[p])];
+      };
+      if (p + 1 == end || (entries >= host_task_entries && ends_step())) {
+        s.add_task(p + 1, window % at(workers));
         entries = 0;
       }
     }
@@ -222,34 +240,31 @@ host_schedule<Index> deal_windows(const host_order<Index>& order, const host_tri
   return s;
 }
 
-/// Makes the schedule in which all workers share each step: a task is a run of rows of a step, with about the
-/// same number of entries for each worker, sorted by length. The rows of a step must ascend: so components
-/// that share a cache line belong to one worker, and the line does not move between cores with each row.
+/// Makes the schedule in which all workers share each level: a task is a run of ascending rows of a level,
+/// with about the same number of entries for each worker, sorted by length. Components that share a cache
+/// line belong to one worker, so that the line does not move between cores with each row.
 template <class Index, class Offset>
-host_schedule<Index> share_steps(const host_order<Index>& order, const host_triangle<Index, Offset>& t,
-                                 int workers) {
+host_schedule<Index> share_levels(const host_triangle<Index, Offset>& t, int workers) {
+  host_levels<Index> levels = levels_on_host<Index>(t.row_offsets, t.columns);
   host_schedule<Index> s;
   s.workers = workers;
-  s.rows = order.rows;
-  const std::size_t size = s.rows.size();
+  s.rows = std::move(levels.rows);
   const auto entries_of = [&](std::size_t p) { return t.length(s.rows[p]) + 1; };
-  const auto step_of = [&](std::size_t p) { return order.steps[at(s.rows[p])]; };
-  for (std::size_t next = 0; next < size;) {
-    std::size_t end = next;
-    std::int64_t left = 0;
-    for (; end < size && step_of(end) == step_of(next); ++end) {
-      left += entries_of(end);
+  for (std::size_t level = 0; level + 1 < levels.level_offsets.size(); ++level) {
+    const std::size_t end = at(levels.level_offsets[level + 1]);
+    std::size_t next = at(levels.level_offsets[level]);
+    std::int64_t all = 0;
+    for (std::size_t p = next; p < end; ++p) {
+      all += entries_of(p);
     }
-    for (int w = 0; w < workers && next < end; ++w) {
-      const std::int64_t share = (left + workers - w - 1) / (workers - w);
-      for (std::int64_t taken = 0; next < end && taken < share; ++next) {
-        taken += entries_of(next);
-        left -= entries_of(next);
+    for (std::int64_t before = 0; next < end;) {
+      const std::size_t first = next;
+      const std::int64_t worker = before * workers / all;
+      while (before * workers / all == worker) {
+        before += entries_of(next++);
       }
-      const auto first = static_cast<std::size_t>(s.task_offsets.back());
       sort_by_length(s.rows.data() + first, next - first, t);
-      s.task_offsets.push_back(static_cast<Index>(next));
-      s.task_workers.push_back(w);
+      s.add_task(next, at(worker));
     }
   }
   append_lists_and_waits(s, t);

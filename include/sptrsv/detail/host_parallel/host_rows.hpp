@@ -88,21 +88,23 @@ class host_rows {
   /// Solves the rows with solve indices first ... end - 1 for all right-hand sides, four at a time. Returns
   /// the smallest substitution index of a row whose component is not finite, or no_row.
   std::int64_t solve_rows(Index first, Index end, const operands& with) const {
-    bool is_finite_so_far = true;
+    std::int64_t first_nonfinite = no_row;
     with_constant(with.b.row_stride == 1 && with.x.row_stride == 1, [&](auto unit_stride) {
       with_constant(form_.unit, [&](auto unit_diagonal) {
         constexpr bool strides = decltype(unit_stride)::value;
         constexpr bool diagonal = decltype(unit_diagonal)::value;
         std::int64_t column = 0;
         for (; column + 4 <= with.x.columns; column += 4) {
-          is_finite_so_far &= solve_columns<strides, diagonal, 4>(first, end, column, with);
+          first_nonfinite =
+              std::min(first_nonfinite, solve_columns<strides, diagonal, 4>(first, end, column, with));
         }
         for (; column < with.x.columns; ++column) {
-          is_finite_so_far &= solve_columns<strides, diagonal, 1>(first, end, column, with);
+          first_nonfinite =
+              std::min(first_nonfinite, solve_columns<strides, diagonal, 1>(first, end, column, with));
         }
       });
     });
-    return is_finite_so_far ? no_row : first_nonfinite(first, end, with.x);
+    return first_nonfinite;
   }
 
  private:
@@ -111,10 +113,10 @@ class host_rows {
     return form_.reversed ? size() - 1 - substitution_index : substitution_index;
   }
 
-  /// Does the same for right-hand sides column ... column + Columns - 1. Returns whether all components are
-  /// finite. The loop over the rows is short, so that a core works on many rows at once.
+  /// Does the same for right-hand sides column ... column + Columns - 1. The loop over the rows is short, so
+  /// that a core works on many rows at once.
   template <bool UnitStride, bool UnitDiagonal, int Columns>
-  bool solve_columns(Index first, Index end, std::int64_t column, const operands& with) const {
+  std::int64_t solve_columns(Index first, Index end, std::int64_t column, const operands& with) const {
     const Index* const rows = rows_.data();
     const Offset* const row_offsets = t_.row_offsets.data();
     const Index* const columns = t_.columns.data();
@@ -127,7 +129,7 @@ class host_rows {
     const std::int64_t x_column_stride = with.x.column_stride;
     const Scalar* const from = with.b.data + column * b_column_stride;
     Scalar* const to = with.x.data + column * x_column_stride;
-    bool is_finite_so_far = true;
+    std::int64_t first_nonfinite = no_row;
     auto e = static_cast<std::int64_t>(row_offsets[first]);
     for (auto p = static_cast<std::int64_t>(first); p < static_cast<std::int64_t>(end); ++p) {
       const auto row = static_cast<std::int64_t>(rows[p]);
@@ -146,26 +148,11 @@ class host_rows {
         const Scalar solved = UnitDiagonal ? sum[k] : divide(sum[k], diagonal[p]);
         store_scalar(to + row * x_stride + k * x_column_stride, solved);
         if (!is_finite(solved)) {
-          is_finite_so_far = false;
+          first_nonfinite = std::min(first_nonfinite, stored_row(row));
         }
       }
     }
-    return is_finite_so_far;
-  }
-
-  /// Returns the smallest substitution index of the rows with solve indices first ... end - 1 that have a
-  /// component which is not finite, or no_row.
-  std::int64_t first_nonfinite(Index first, Index end, const dense_view<Scalar>& x) const {
-    std::int64_t found = no_row;
-    for (Index p = first; p < end; ++p) {
-      const auto row = static_cast<std::int64_t>(rows_[at(p)]);
-      for (std::int64_t k = 0; k < x.columns; ++k) {
-        if (!is_finite(load_scalar(x.data + row * x.row_stride + k * x.column_stride))) {
-          found = std::min(found, stored_row(row));
-        }
-      }
-    }
-    return found;
+    return first_nonfinite;
   }
 
   triangle_form form_;
