@@ -19,7 +19,7 @@ SITE = ROOT / "build/site"
 SOURCE = SITE / "source"
 PACKAGES = ("sphinx==9.0.4", "furo==2025.12.19", "myst-parser==5.2.0", "breathe==5.1.0", "numpy", "scipy")
 GUIDES = ("getting_started", "guide", "python", "krylov", "orderings", "complete_factors", "distributed")
-MORE = ("coming_from_cusparse", "other_libraries", "performance", "reliability", "studies", "generated_systems")
+MORE = ("coming_from_cusparse", "other_libraries", "performance", "reliability", "studies")
 INSIDE = ("architecture", "algorithms", "adding_a_policy", "glossary")
 # Doxygen describes private members in XML, but not in HTML; the site leaves them out, too.
 PRIVATE = re.compile(
