@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Builds and runs the checks that need a GPU, and keeps a record of each in tests/gpu/ledger.json.
 
-usage: gpu_ledger.py --build FOLDER [--minutes N] [--jobs N] [--processes N] [--only REGEX]
+usage: gpu_ledger.py --build FOLDER [--prebuilt FOLDER] [--minutes N] [--jobs N] [--processes N] [--only REGEX]
        gpu_ledger.py --missing | --write-summary
 
 A check is a program with its arguments, under a tool of compute-sanitizer or without one. Its record has the hash of
 what the program is made of: its sources and all headers of the repository that they include, without comments and
 white space. A check whose hash has a record that passed need not run again; a check that failed runs again. Programs
-are built in FOLDER, those with a missing check only, and a program is checked as soon as it is built. Nothing starts
-after N minutes. --missing lists the checks of the present tree without a record; --write-summary puts into
+are built in FOLDER, those with a missing check only, and a program is checked as soon as it is built; those that stand
+in the folder of --prebuilt, which another machine has built from this tree, are not built. Nothing starts after N
+minutes. --missing lists the checks of the present tree without a record; --write-summary puts into
 docs/reliability.md what has passed on which GPU. Exit status: 0, 1 if a check failed or is missing.
 """
 
@@ -31,7 +32,7 @@ VERSION = ROOT / "include/sptrsv/version.hpp"
 PAGE = ROOT / "docs/reliability.md"
 BEGIN = "<!-- by scripts/gpu_ledger.py --write-summary -->"
 END = "<!-- end -->"
-FOLDERS = ("include", "tests", ".", "tests/acceptance/trial", "benchmarks")  # where #include looks
+FOLDERS = ("include", "plugins/interop", "tests", ".", "tests/acceptance/trial", "benchmarks")  # where #include looks
 TOOLS = {
     "memcheck": ["--tool", "memcheck"],
     "initcheck": ["--tool", "initcheck"],
@@ -172,6 +173,11 @@ def parts_of(check: Check) -> list[Check]:
     return [replace(check, part=part, parts=parts) for part in range(parts)]
 
 
+def program_of(check: Check, build: Path) -> Path:
+    """Returns what a check needs of a build folder."""
+    return build / ("src/libsptrsv.so" if check.target == "sptrsv_compiled" else f"tests/{check.target}")
+
+
 def command_of(check: Check, build: Path) -> tuple[list[str], dict[str, str]]:
     """Returns the command and what it adds to the environment."""
     library = build / "src/libsptrsv.so"
@@ -180,7 +186,7 @@ def command_of(check: Check, build: Path) -> tuple[list[str], dict[str, str]]:
         environment = {"PYTHONPATH": str(ROOT / "python"), "SPTRSV_LIBRARY": str(library)}
         return [sys.executable, "-B", "-m", "unittest", "discover", "-s", folder], environment
     if check.program == "check_machine_code.py":
-        binary = library if check.target == "sptrsv_compiled" else build / "tests" / check.target
+        binary = program_of(check, build)
         return [sys.executable, "-B", str(ROOT / "scripts/check_machine_code.py"), str(binary)], {}
     command = [str(build / "tests" / check.program), *check.arguments]
     if check.tool:
@@ -274,13 +280,20 @@ def run_missing(missing: list[tuple[Check, str]], arguments: argparse.Namespace,
     start = time.time()
     build = Path(arguments.build)
     machine = describe_machine()
-    targets = sorted({check.target for check, _ in missing})
+    prebuilt = Path(arguments.prebuilt)
+
+    def is_prebuilt(check: Check) -> bool:
+        return arguments.prebuilt != "" and program_of(check, prebuilt).exists()
+
+    targets = sorted({check.target for check, _ in missing if not is_prebuilt(check)})
     command = ["cmake", "--build", build, "--parallel", str(arguments.jobs), "--target", *targets, "--"]
     command.append("-k0" if (build / "build.ninja").exists() else "-k")
-    builder = subprocess.Popen(command, stdout=sys.stderr)
+    builder = subprocess.Popen(command if targets else ["true"], stdout=sys.stderr)
 
     def is_ready(check: Check) -> bool:
-        program = build / ("src/libsptrsv.so" if check.target == "sptrsv_compiled" else f"tests/{check.target}")
+        if is_prebuilt(check):
+            return True
+        program = program_of(check, build)
         if not program.exists() or builder.poll() is not None:
             return program.exists()
         made = program.stat().st_mtime
@@ -306,7 +319,8 @@ def run_missing(missing: list[tuple[Check, str]], arguments: argparse.Namespace,
             time.sleep(0.2)
             continue
         waiting.remove(start_now[0])
-        running.append(Run(*start_now[0], build, start_now[1]))
+        folder = prebuilt if is_prebuilt(start_now[0][0]) else build
+        running.append(Run(*start_now[0], folder, start_now[1]))
     for process in [builder, *(run.process for run in running)]:
         process.terminate()
         process.wait()
@@ -345,6 +359,7 @@ def write_summary(ledger: dict[str, dict]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build")
+    parser.add_argument("--prebuilt", default="")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--jobs", type=int, default=1, help="compilers at a time")
     parser.add_argument("--only", default="", help="a regular expression for the names of the checks")

@@ -1,5 +1,8 @@
 """Tests of scripts/gpu_ledger.py: what counts as a change, and that the page says what the ledger holds."""
 
+import argparse
+import contextlib
+import io
 import json
 import re
 import sys
@@ -49,6 +52,25 @@ class Ledger(unittest.TestCase):
         for check in checks:
             for source in check.sources:
                 self.assertTrue((gpu_ledger.ROOT / source).exists(), source)
+
+    def test_programs_that_are_built_elsewhere_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            prebuilt, ledger = Path(folder) / "prebuilt", {}
+            (prebuilt / "tests").mkdir(parents=True)
+            program = prebuilt / "tests/gpu_krylov"
+            program.write_text('#!/bin/sh\necho "[  PASSED  ] 3 tests."\n')
+            program.chmod(0o755)
+            check = gpu_ledger.Check("gpu_krylov", (), "", (), "gpu_krylov")
+            arguments = argparse.Namespace(build=folder, prebuilt=str(prebuilt), jobs=1, minutes=1, processes=2)
+            with (
+                mock.patch.object(gpu_ledger, "describe_machine", dict),
+                mock.patch.object(gpu_ledger, "count_gpus", lambda: 2),
+                mock.patch.object(gpu_ledger, "LEDGER", Path(folder) / "ledger.json"),
+                contextlib.redirect_stdout(io.StringIO()),
+            ):
+                self.assertEqual(gpu_ledger.run_missing([(check, "hash")], arguments, ledger), 0)
+            self.assertEqual(ledger["gpu_krylov"]["outcome"], "passed")
+            self.assertEqual(ledger["gpu_krylov"]["said"], "[  PASSED  ] 3 tests.")
 
     def test_racecheck_may_name_kernels_with_named_barriers_only(self):
         check = gpu_ledger.Check("program", (), "racecheck", (), "program")
