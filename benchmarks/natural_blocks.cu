@@ -1,6 +1,7 @@
 // sptrsv_natural_blocks: solves systems by their natural blocks, which are runs of rows with the same
 // columns, in each shape of the natural_blocks path of dataflow, by the path that dataflow takes of the
-// others, and by cuSPARSE in blocked storage. All solutions are compared with substitution on the host.
+// others, and by cuSPARSE and dataflow in blocked storage. All solutions are compared with substitution on
+// the host.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -115,26 +116,46 @@ bool measure(int shape, device_system& s, double before) {
   }
 }
 
-/// Solves by cuSPARSE in square blocks, with its policy by levels and without, and prints a line for each
-/// size. Returns whether the solutions are right.
+/// Solves in square blocks, by cuSPARSE with its policy by levels and without and by dataflow, and prints a
+/// line for each size. Returns whether the solutions are right.
 bool measure_bsr(const device_system& s, double before) {
   bool right = true;
   for (const int block : {2, 3, 4, 6}) {
+    const auto blocks = in_blocks(s.stored, block);
+    const auto a = sptrsv::to_device(blocks, cudaStream_t{});
+    std::vector<double> b = s.b;
+    b.resize(static_cast<std::size_t>(blocks.rows));
+    const auto b_there = sptrsv::to_device(b, cudaStream_t{});
+    const auto is_right = [&](const std::vector<double>& x) {
+      return sptrsv::backward_error(blocks, sptrsv::system_options{}, b, x).ok();
+    };
     double us[2];
-    bool is_right = true;
-    std::int64_t values = 0;
+    bool peer_is_right = true;
     for (const bool is_by_levels : {false, true}) {
-      bsr_peer peer(s.stored, block, s.b, is_by_levels);
+      bsr_peer peer(a, b_there, is_by_levels);
       peer.solve();
-      const auto x = peer.solution(s.b.size());
-      is_right = sptrsv::backward_error(s.stored, sptrsv::system_options{}, s.b, x).ok() && is_right;
+      peer_is_right = is_right(peer.solution()) && peer_is_right;
       us[is_by_levels ? 1 : 0] = time_of([&] { peer.solve(); });
-      values = peer.values();
     }
-    std::printf("  bsrsv2, blocks of %d: %.2f values an entry, %8.2f us, by levels %8.2f us, %5.2f x%s\n",
-                block, static_cast<double>(values) / static_cast<double>(s.stored.values.size()), us[0],
-                us[1], before / std::min(us[0], us[1]), is_right ? "" : " WRONG");
-    right = right && is_right;
+    const auto analyze = [&] {
+      return sptrsv::analyze(sptrsv::policy::dataflow{}, a, sptrsv::system_options{}, cudaStream_t{});
+    };
+    analyze();
+    const auto start = std::chrono::steady_clock::now();
+    auto solver = analyze();
+    const std::chrono::duration<double, std::micro> analysis = std::chrono::steady_clock::now() - start;
+    auto x = sptrsv::to_device(b, cudaStream_t{});
+    const auto solve = [&] { solver.solve(b_there, x, cudaStream_t{}); };
+    solve();
+    const bool own_is_right = is_right(sptrsv::to_host(x, cudaStream_t{}));
+    const double own_us = time_of(solve);
+    std::printf(
+        "  blocks of %d, %.2f values an entry: bsrsv2 %8.2f us, by levels %8.2f us, %5.2f x%s; dataflow: %s, "
+        "%8.2f us, analysis %.0f us, %5.2f x bsrsv2%s\n",
+        block, static_cast<double>(blocks.values.size()) / static_cast<double>(s.stored.values.size()), us[0],
+        us[1], before / std::min(us[0], us[1]), peer_is_right ? "" : " WRONG", solver.info().path.c_str(),
+        own_us, analysis.count(), std::min(us[0], us[1]) / own_us, own_is_right ? "" : " WRONG");
+    right = right && peer_is_right && own_is_right;
   }
   return right;
 }

@@ -9,75 +9,51 @@
 #include <vector>
 
 #include "common/cusparse/handles.cuh"
-#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/matrix.hpp"
 
 namespace sptrsv_benchmarks::natural_blocks {
 
-/// A triangle in square blocks, and the analysis of cuSPARSE. Rows are added behind the last one, with a one
-/// on the diagonal, until blocks fill the matrix.
+/// Returns a lower triangle in square blocks. Rows are added behind the last one, with a one on the diagonal,
+/// until blocks fill the matrix.
+inline sptrsv::bsr_matrix<double> in_blocks(sptrsv::csr_matrix<double> lower, std::int64_t block) {
+  while (lower.rows % block != 0) {
+    lower.column_indices.push_back(static_cast<std::int32_t>(lower.rows));
+    lower.values.push_back(1);
+    lower.row_offsets.push_back(static_cast<std::int32_t>(lower.values.size()));
+    lower.columns = ++lower.rows;
+  }
+  return sptrsv::to_bsr(lower, block);
+}
+
+/// The analysis of cuSPARSE of a triangle in blocks.
 class bsr_peer {
  public:
-  /// `b`: the right-hand side, in host memory. `is_by_levels`: the policy of cuSPARSE.
-  bsr_peer(const sptrsv::csr_matrix<double>& lower, int block, const std::vector<double>& b,
-           bool is_by_levels)
-      : block_(block),
-        policy_(is_by_levels ? CUSPARSE_SOLVE_POLICY_USE_LEVEL : CUSPARSE_SOLVE_POLICY_NO_LEVEL) {
-    const auto rows = static_cast<int>(lower.rows);
-    block_rows_ = (rows + block - 1) / block;
-    std::vector<int> offsets{0};
-    std::vector<int> columns;
-    std::vector<double> values;
-    std::vector<int> place(at(block_rows_), -1);  // by block of a row: its number
-    for (int i = 0; i < block_rows_; ++i) {
-      const int first = offsets.back();
-      const auto begin = lower.row_offsets[at(i * block)];
-      const auto end = lower.row_offsets[at(std::min((i + 1) * block, rows))];
-      for (auto e = begin; e < end; ++e) {
-        columns.push_back(lower.column_indices[at(e)] / block);
-      }
-      std::sort(columns.begin() + first, columns.end());
-      columns.erase(std::unique(columns.begin() + first, columns.end()), columns.end());
-      for (std::size_t k = at(first); k < columns.size(); ++k) {
-        place[at(columns[k])] = static_cast<int>(k);
-      }
-      offsets.push_back(static_cast<int>(columns.size()));
-      values.resize(columns.size() * at(block * block), 0.0);
-      const auto value_at = [&](int row, int column) -> double& {
-        return values[at((place[at(column / block)] * block + row % block) * block + column % block)];
-      };
-      for (int row = i * block; row < (i + 1) * block; ++row) {
-        for (auto e = row < rows ? lower.row_offsets[at(row)] : 0;
-             row < rows && e < lower.row_offsets[at(row) + 1]; ++e) {
-          value_at(row, lower.column_indices[at(e)]) = lower.values[at(e)];
-        }
-        if (row >= rows) {
-          value_at(row, row) = 1;
-        }
-      }
-    }
-    blocks_ = static_cast<int>(columns.size());
-    offsets_ = sptrsv::to_device(offsets, cudaStream_t{});
-    columns_ = sptrsv::to_device(columns, cudaStream_t{});
-    values_ = sptrsv::to_device(values, cudaStream_t{});
-    std::vector<double> padded = b;
-    padded.resize(at(block_rows_ * block));
-    b_ = sptrsv::to_device(padded, cudaStream_t{});
-    x_ = sptrsv::to_device(padded, cudaStream_t{});
+  using blocks = sptrsv::device_bsr_matrix<double>;
+
+  /// `a` and `b`, the right-hand side, must outlive this. `is_by_levels`: the policy of cuSPARSE.
+  bsr_peer(const blocks& a, const sptrsv::buffer<double>& b, bool is_by_levels)
+      : a_(a),
+        b_(b),
+        block_rows_(static_cast<int>(a.rows / a.block_size)),
+        blocks_(static_cast<int>(a.column_indices.size())),
+        block_(static_cast<int>(a.block_size)),
+        policy_(is_by_levels ? CUSPARSE_SOLVE_POLICY_USE_LEVEL : CUSPARSE_SOLVE_POLICY_NO_LEVEL),
+        x_(sptrsv::to_device(std::vector<double>(b.size()), cudaStream_t{})) {
     call(cusparseCreate(handle_.address()), "cusparseCreate");
     call(cusparseCreateMatDescr(matrix_.address()), "cusparseCreateMatDescr");
     call(cusparseSetMatFillMode(matrix_.get(), CUSPARSE_FILL_MODE_LOWER), "cusparseSetMatFillMode");
     call(cusparseCreateBsrsv2Info(info_.address()), "cusparseCreateBsrsv2Info");
     int bytes = 0;
     call(cusparseDbsrsv2_bufferSize(handle_.get(), direction, operation, block_rows_, blocks_, matrix_.get(),
-                                    values_.data(), offsets_.data(), columns_.data(), block_, info_.get(),
-                                    &bytes),
+                                    values(), a_.row_offsets.data(), a_.column_indices.data(), block_,
+                                    info_.get(), &bytes),
          "cusparseDbsrsv2_bufferSize");
-    buffer_ = sptrsv::to_device(std::vector<char>(at(std::max(bytes, 1))), cudaStream_t{});
+    buffer_ =
+        sptrsv::to_device(std::vector<char>(static_cast<std::size_t>(std::max(bytes, 1))), cudaStream_t{});
     call(cusparseDbsrsv2_analysis(handle_.get(), direction, operation, block_rows_, blocks_, matrix_.get(),
-                                  values_.data(), offsets_.data(), columns_.data(), block_, info_.get(),
-                                  policy_, buffer_.data()),
+                                  values(), a_.row_offsets.data(), a_.column_indices.data(), block_,
+                                  info_.get(), policy_, buffer_.data()),
          "cusparseDbsrsv2_analysis");
   }
 
@@ -85,25 +61,17 @@ class bsr_peer {
   void solve() {
     const double one = 1;
     call(cusparseDbsrsv2_solve(handle_.get(), direction, operation, block_rows_, blocks_, &one, matrix_.get(),
-                               values_.data(), offsets_.data(), columns_.data(), block_, info_.get(),
+                               values(), a_.row_offsets.data(), a_.column_indices.data(), block_, info_.get(),
                                b_.data(), x_.data(), policy_, buffer_.data()),
          "cusparseDbsrsv2_solve");
   }
 
-  /// Returns the first `rows` components of the last solution. Synchronises.
-  [[nodiscard]] std::vector<double> solution(std::size_t rows) const {
-    auto x = sptrsv::to_host(x_, cudaStream_t{});
-    x.resize(rows);
-    return x;
-  }
-  /// Returns the stored values, zeros included.
-  [[nodiscard]] std::int64_t values() const { return std::int64_t{blocks_} * block_ * block_; }
+  /// Returns the last solution. Synchronises.
+  [[nodiscard]] std::vector<double> solution() const { return sptrsv::to_host(x_, cudaStream_t{}); }
 
  private:
-  template <class Integer>
-  static std::size_t at(Integer i) {
-    return static_cast<std::size_t>(i);
-  }
+  /// Returns the values of A, which the functions take as variables.
+  [[nodiscard]] double* values() const { return const_cast<double*>(a_.values.data()); }
   static void call(cusparseStatus_t status, const char* what) {
     sptrsv_common::cusparse::check(status, what);
   }
@@ -112,14 +80,12 @@ class bsr_peer {
   static constexpr auto direction = CUSPARSE_DIRECTION_ROW;
   static constexpr auto operation = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
-  int block_;
+  const blocks& a_;
+  const sptrsv::buffer<double>& b_;
   int block_rows_;
   int blocks_;
+  int block_;
   cusparseSolvePolicy_t policy_;
-  sptrsv::buffer<int> offsets_;
-  sptrsv::buffer<int> columns_;
-  sptrsv::buffer<double> values_;
-  sptrsv::buffer<double> b_;
   sptrsv::buffer<double> x_;
   sptrsv::buffer<char> buffer_;
   owned<cusparseHandle_t, &cusparseDestroy> handle_;
