@@ -24,7 +24,6 @@ struct pack_forward_agent {
   /// Columns of a task of kind `sums`: a lane for each pair.
   static constexpr std::int64_t sum_columns = block_threads / pack_pairs;
   using space = pack_space<Tuning, Scalar>;
-  using memory_type = pack_memory<Scalar>;
   using shared_storage = pack_shared<warps>;
   using params = pack_params<Scalar, Index, Offset>;
 
@@ -33,13 +32,14 @@ struct pack_forward_agent {
     run_pack_block<pack_forward_agent>(ctx, shared, p);
   }
 
-  /// Hands over g of the columns [begin, end) of the supernode.
+  /// Hands over g of the columns of a task of kind `sums`.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void sum(Context& ctx, Team& /*team*/, const shared_storage& shared, const params& p,
-                                const task& work, rhs_pair<Scalar>* /*products*/) {
+  SPTRSV_DEVICE static void sum(Context& ctx, const Team& team, const shared_storage& shared,
+                                const params& p) {
+    const task& work = shared.work;
     const std::uint32_t half = shared.start.half;
     const pack_range packs = p.packs_of(shared.sharer);
-    const auto warp = ctx.template group<32>();
+    const auto& warp = team.warp();
     const int pair_of_lane = warp.rank() % pack_pairs;
     const warp_batches columns{work.begin + warp.index() * octet_rows, sum_columns, work.end};
     const auto list = column_list(ctx, p, work.node, columns.found(warp.rank()), work.end);
@@ -54,27 +54,27 @@ struct pack_forward_agent {
     }
   }
 
-  /// Solves for the rows [begin, end). `polls_g`: other blocks hand g over. `warp_index`: in its team. The
-  /// function is long because its steps share registers and barriers of the team.
+  /// Solves for the rows [begin, end). `polls_g`: other blocks hand g over. The function is long because its
+  /// steps share registers and barriers of the team.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
-                                  const params& p, const supernode& node, std::int64_t begin,
-                                  std::int64_t end, bool polls_g, const memory_type& memory,
-                                  std::uint64_t* arrival, bool* votes) {
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, shared_storage& shared, const params& p,
+                                  const supernode& node, std::int64_t begin, std::int64_t end, bool polls_g) {
+    const auto memory = pack_memory<Scalar>::template of<space>(ctx, team, p.tile_bytes);
+    std::uint64_t* const arrival = &shared.arrivals[team.index()];
     const std::uint32_t half = shared.start.half;
     const pack_range packs = p.packs_of(shared.sharer);
     pack_panel<Scalar> part(node.columns, begin, end);
     part.stride = polls_g ? tile_stride(part.columns) : 0;
     if (packs.first < packs.end) {  // otherwise nobody waits for the copy
-      copy_part(ctx, team, warp_index, p.panels, node.panel, part, memory.panel, arrival);
+      copy_part(ctx, team, p.panels, node.panel, part, memory.panel, arrival);
     }
     const auto& warp = team.warp();
     const int lane = warp.rank();
     const int k = part.columns;
     const int octets = static_cast<int>(simt::ceil_div(part.end - part.begin, octet_rows));
-    const warp_share share(octets, Team::size / 32, warp_index);
+    const warp_share share(octets, Team::size / 32, team.warp_index());
     const int pair_of_lane = lane % pack_pairs;
-    const warp_batches columns{warp_index * octet_rows, Team::size / pack_pairs, k};
+    const warp_batches columns{team.warp_index() * octet_rows, Team::size / pack_pairs, k};
     contribution_list list{};
     if (!polls_g) {
       list = column_list(ctx, p, node, columns.found(lane), k);
@@ -104,9 +104,9 @@ struct pack_forward_agent {
         pair_at(memory.pack, k + padding, pair_of_lane) = pair{};
       }
       if (pack == packs.first) {
-        wait_part(ctx, warp_index, part, arrival);
+        wait_part(ctx, team, part, arrival);
       }
-      const bool all_finite = !any_in_team(team, votes, !finite);
+      const bool all_finite = !any_in_team(team, shared.votes, !finite);
       for (int round = 0; round < rounds; ++round) {
         const warp_batches taken = octets_of(round);
         if (rounds > 1 && (round > 0 || pack > packs.first)) {

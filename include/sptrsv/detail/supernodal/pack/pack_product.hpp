@@ -16,7 +16,7 @@ SPTRSV_DEVICE rhs_pair<Scalar>& pair_at(Scalar* pack, int row, int pair) {
 }
 
 /// Returns whether `v` is true in any thread of the team, and orders memory among them. All of them call it.
-/// A sync must lie between two calls. `votes`: shared memory, one element per warp of a block.
+/// A sync must lie between two calls. `votes`: shared memory, one element per warp of the block.
 template <class Team>
 // NOLINTNEXTLINE(readability-non-const-parameter): blocks write the votes
 SPTRSV_DEVICE bool any_in_team(Team& team, bool* votes, bool v) {
@@ -147,7 +147,7 @@ SPTRSV_DEVICE void multiply_octets(Context& ctx, const Warp& warp, const warp_sh
 template <class Team, class Scalar>
 SPTRSV_DEVICE rhs_pair<Scalar> add_parts(Team& team, const warp_share& share, rhs_pair<Scalar>* products,
                                          rhs_pair<Scalar> sum) {
-  if (share.parts > 1) {
+  if (Team::size > 32 && share.parts > 1) {
     products[team.rank()] = sum;
     team.sync();
     for (int part = 1; share.part == 0 && part < share.parts; ++part) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "sptrsv/detail/base/at.hpp"
@@ -25,6 +26,10 @@ class supernode_team {
 
   [[nodiscard]] SPTRSV_DEVICE int rank() const { return size == 32 ? warp_.rank() : ctx_.thread_rank(); }
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
+  /// Returns the number of the team in its block.
+  [[nodiscard]] SPTRSV_DEVICE int index() const { return size == 32 ? warp_.index() : 0; }
+  /// Returns the number of the warp in its team.
+  [[nodiscard]] SPTRSV_DEVICE int warp_index() const { return size == 32 ? 0 : warp_.index(); }
   SPTRSV_DEVICE void sync() {
     if constexpr (size == 32) {
       warp_.sync();
@@ -94,6 +99,23 @@ SPTRSV_DEVICE void copy_panel(Context& ctx, const Scalar* panels, std::int64_t b
 template <class Scalar>
 SPTRSV_DEVICE const Scalar* copied_panel(std::int64_t begin, const unsigned char* space) {
   return reinterpret_cast<const Scalar*>(space + begin * static_cast<std::int64_t>(sizeof(Scalar)) % 16);
+}
+
+/// Begins to copy the rows [begin, end) of the panel of a supernode to the dynamic shared memory of the team.
+/// Returns where row 0 of the panel would begin there. The first warp of the team waits for the copy with
+/// wait_bulk.
+template <class Context, class Team, class Params>
+SPTRSV_DEVICE auto copy_rows(Context& ctx, const Team& team, const Params& p, const supernode& node,
+                             std::int64_t begin, std::int64_t end, std::uint64_t* arrival) {
+  using scalar = std::decay_t<decltype(*p.panels)>;
+  auto* const memory = static_cast<unsigned char*>(ctx.dynamic_shared()) + team.index() * p.warp_bytes;
+  const std::int64_t before = panel_row(begin, node.columns);
+  const std::int64_t first = node.panel + before;
+  if (team.warp_index() == 0) {
+    copy_panel(ctx, p.panels, first, node.panel + panel_row(end, node.columns), memory, arrival,
+               team.warp().rank());
+  }
+  return copied_panel<scalar>(first, memory) - before;
 }
 
 /// Returns the sum of what tiles hand over at address(tile): of the tiles first, first + step, ... of a task.
