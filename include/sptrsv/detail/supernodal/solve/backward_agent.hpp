@@ -123,9 +123,9 @@ struct backward_agent {
     }
     ctx.commit_copies();
     const auto pivot = p.pivot(ctx, node.first + (has_column ? column : 0));
-    array_of<Scalar, Columns> mine = {};
+    typename product::unknown mine{};
     for (int c = 0; c < Columns && is_last && has_column && c < p.x.columns; ++c) {
-      mine[c] = sum_of_tiles(ctx, p, half, c, work, column, warp);
+      rhs_value(mine, c) = sum_of_tiles(ctx, p, half, c, work, column, warp);
     }
     for (int begin = 0; begin < rows; begin += 32 * warps) {
       const int row = begin + lane * warps + warp;
@@ -140,7 +140,7 @@ struct backward_agent {
       team.warp().sync();  // z is read before it is written again
     }
     for (int c = 0; c < Columns; ++c) {
-      shared.sums[c * block_threads + team.rank()] = mine[c];
+      shared.sums[c * block_threads + team.rank()] = rhs_value(mine, c);
     }
     team.sync();
     for (int c = 0; c < Columns && warp == 0 && has_column && c < p.x.columns; ++c) {
@@ -188,7 +188,7 @@ struct backward_agent {
     const int group = team.rank() / width;
     const bool finishes = team.rank() < k;
     const auto pivot = p.pivot(ctx, node.first + (finishes ? team.rank() : 0));
-    array_of<Scalar, Columns> mine = {};
+    typename product::unknown mine{};
     for (std::int64_t base = begin; base < end; base += Team::size) {
       load_z(ctx, p, half, node, base + team.rank(), end, z + team.rank(), Team::size);
       if (team.warp_index() == 0 && base == begin) {
@@ -202,7 +202,7 @@ struct backward_agent {
       team.sync();  // z is read before it is written again
     }
     for (int c = 0; c < Columns; ++c) {
-      sums[c * Team::size + team.rank()] = mine[c];
+      sums[c * Team::size + team.rank()] = rhs_value(mine, c);
     }
     team.sync();
     if (finishes) {
