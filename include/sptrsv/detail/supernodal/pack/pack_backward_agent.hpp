@@ -49,8 +49,11 @@ struct pack_backward_agent {
           work.begin + (share.group + round * share.groups) * octet_rows + team.warp().rank() / pack_pairs;
       for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
         const auto rhs = p.rhs_of(ctx, half, pack, pair_of_lane);
-        const pair mine =
-            column < work.end && rhs.count > 0 ? sum_of_tiles(rhs, work, column, share) : pair{};
+        pair mine{};
+        if (column < work.end && rhs.count > 0) {
+          mine = sum_of_tiles<8, pair>(ctx, p, work, column, share.part, share.parts,
+                                       [&](std::int64_t i) { return rhs.component(i); });
+        }
         const pair total = add_parts(team, share, memory.products, mine);
         if (column < work.end && share.part == 0) {
           finish(rhs, work.node.first + column, total);
@@ -154,15 +157,6 @@ struct pack_backward_agent {
     const pair solved{{pivot(sum.of[0]), pivot(sum.of[1])}};
     rhs.publish(column, solved);
     rhs.store_x(column, rhs.p.size - 1 - column, solved);
-  }
-
-  /// Returns the sum for a column over the tiles of the warp. There are right-hand sides.
-  template <class Rhs>
-  SPTRSV_DEVICE static pair sum_of_tiles(const Rhs& rhs, const task& work, std::int64_t column,
-                                         const warp_share& share) {
-    return sum_handed_over<8, pair>(rhs.ctx, work, share.part, share.parts, [&](int t) {
-      return rhs.component(rhs.p.size + work.partials + t * work.node.columns + column);
-    });
   }
 
   /// The factors of multiply_octets: of columns of the panel, one of each octet, for rows from `base` on.

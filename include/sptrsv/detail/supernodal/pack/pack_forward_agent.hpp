@@ -42,7 +42,8 @@ struct pack_forward_agent {
     const auto& warp = team.warp();
     const int pair_of_lane = warp.rank() % pack_pairs;
     const warp_batches columns{work.begin + warp.index() * octet_rows, sum_columns, work.end};
-    const auto list = column_list(ctx, p, work.node, columns.found(warp.rank()), work.end);
+    const std::int64_t found = columns.found(warp.rank());
+    const auto list = open_list(ctx, p, work.node, found, found < work.end);
     for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
       const auto rhs = p.rhs_of(ctx, half, pack, pair_of_lane);
       sum_g(rhs, warp, work.node, columns, list,
@@ -75,10 +76,8 @@ struct pack_forward_agent {
     const warp_share share(octets, Team::size / 32, team.warp_index());
     const int pair_of_lane = lane % pack_pairs;
     const warp_batches columns{team.warp_index() * octet_rows, Team::size / pack_pairs, k};
-    contribution_list list{};
-    if (!polls_g) {
-      list = column_list(ctx, p, node, columns.found(lane), k);
-    }
+    const std::int64_t found = columns.found(lane);
+    const contribution_list list = open_list(ctx, p, node, found, !polls_g && found < k);
     // The octets of the warp in one round.
     const auto octets_of = [&](int round) {
       return warp_batches{
@@ -86,7 +85,11 @@ struct pack_forward_agent {
           share.groups * octet_rows, part.end};
     };
     const int rounds = static_cast<int>(simt::ceil_div(octets, warp_batches::capacity * share.groups));
-    contribution_list below = below_list(ctx, p, node, part, octets_of(0).found(lane));
+    const auto below_of = [&](const warp_batches& rows) {
+      const std::int64_t row = rows.found(lane);
+      return open_list(ctx, p, node, part.skipped + row, row >= k && row < part.end);
+    };
+    contribution_list below = below_of(octets_of(0));
     for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
       const auto rhs = p.rhs_of(ctx, half, pack, pair_of_lane);
       bool finite = true;
@@ -110,7 +113,7 @@ struct pack_forward_agent {
       for (int round = 0; round < rounds; ++round) {
         const warp_batches taken = octets_of(round);
         if (rounds > 1 && (round > 0 || pack > packs.first)) {
-          below = below_list(ctx, p, node, part, taken.found(lane));
+          below = below_of(taken);
         }
         for (int u = 0; u < warp_batches::capacity; ++u) {
           if (!taken.has_batch(u) && share.parts == 1) {
@@ -181,13 +184,6 @@ struct pack_forward_agent {
       }
     }
   }
-  /// Finds the contributions to a column of a supernode; none from `end` on.
-  template <class Context>
-  SPTRSV_DEVICE static contribution_list column_list(Context& ctx, const params& p, const supernode& node,
-                                                     std::int64_t column, std::int64_t end) {
-    return contribution_list::open(ctx, p, column < end ? p.sum_number(node, column) : -1);
-  }
-
   /// The factors of a row of the panel, as multiply_octets takes them.
   struct row_factors {
     static constexpr int dense_begin = 0;
@@ -215,12 +211,12 @@ struct pack_forward_agent {
     }
   };
 
-  /// Finds the contributions to a row of the panel below the diagonal block.
+  /// Finds the contributions to a row of the panel, or a column of its supernode, if `exists`; otherwise
+  /// none.
   template <class Context>
-  SPTRSV_DEVICE static contribution_list below_list(Context& ctx, const params& p, const supernode& node,
-                                                    const pack_panel<Scalar>& part, std::int64_t row) {
-    const bool is_below = row >= part.columns && row < part.end;
-    return contribution_list::open(ctx, p, is_below ? p.sum_number(node, part.skipped + row) : -1);
+  SPTRSV_DEVICE static contribution_list open_list(Context& ctx, const params& p, const supernode& node,
+                                                   std::int64_t row, bool exists) {
+    return contribution_list::open(ctx, p, exists ? p.sum_number(node, row) : -1);
   }
 
   /// Waits for g of columns of the supernode, which other blocks hand over; otherwise as sum_g.

@@ -125,7 +125,8 @@ struct backward_agent {
     const auto pivot = p.pivot(ctx, node.first + (has_column ? column : 0));
     typename product::unknown mine{};
     for (int c = 0; c < Columns && is_last && has_column && c < p.x.columns; ++c) {
-      rhs_value(mine, c) = sum_of_tiles(ctx, p, half, c, work, column, warp);
+      rhs_value(mine, c) = sum_of_tiles<4, Scalar>(
+          ctx, p, work, column, warp, warps, [&](std::int64_t i) { return p.buffers.component(half, c, i); });
     }
     for (int begin = 0; begin < rows; begin += 32 * warps) {
       const int row = begin + lane * warps + warp;
@@ -159,15 +160,6 @@ struct backward_agent {
       p.buffers.reset(ctx, half ^ 1u, is_last ? node.first + column : p.size + work.partials + column,
                       shared.start.rhs_to_reset, 0, 1);
     }
-  }
-
-  /// Returns the sum for a column over the tiles first, first + warps, ...
-  template <class Context>
-  SPTRSV_DEVICE static Scalar sum_of_tiles(Context& ctx, const params& p, std::uint32_t half,
-                                           std::int64_t rhs, const task& work, int column, int first) {
-    return sum_handed_over<4, Scalar>(ctx, work, first, warps, [&](int t) {
-      return p.buffers.component(half, rhs, p.size + work.partials + t * work.node.columns + column);
-    });
   }
 
   /// Multiplies the rows [begin, end) of the panel, and solves for the columns. `partials`: where the sums

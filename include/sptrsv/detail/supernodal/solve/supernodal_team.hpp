@@ -118,12 +118,16 @@ SPTRSV_DEVICE auto copy_rows(Context& ctx, const Team& team, const Params& p, co
   return copied_panel<scalar>(first, memory) - before;
 }
 
-/// Returns the sum of what tiles hand over at address(tile): of the tiles first, first + step, ... of a task.
-/// `AtOnce` of them are loaded before the first of them is waited for.
-template <int AtOnce, class Value, class Context, class Address>
-SPTRSV_DEVICE Value sum_handed_over(Context& ctx, const task& work, int first, int step,
-                                    const Address& address) {
+/// Returns the sum for a column over the tiles first, first + step, ... of a task, which hand over their
+/// sums. `component(i)`: the address of value number i that is handed over. `AtOnce` of them are loaded
+/// before the first of them is waited for.
+template <int AtOnce, class Value, class Context, class Params, class Component>
+SPTRSV_DEVICE Value sum_of_tiles(Context& ctx, const Params& p, const task& work, std::int64_t column,
+                                 int first, int step, const Component& component) {
   using flag = value_flag<Value>;
+  const auto address = [&](int t) {
+    return component(p.size + work.partials + t * work.node.columns + column);
+  };
   Value total{};
   for (int t = first; t < work.tiles; t += AtOnce * step) {
     array_of<typename flag::reading, AtOnce> seen;
