@@ -200,6 +200,9 @@ device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& column
   const column_view<Index, Offset> c = columns.view();
   const longest_of known = columns.longest();
   device_fundamental<Index> f;
+  if (c.size == 0) {
+    return f;
+  }
   f.begun = columns.take_begun();
   if (f.begun.data() == nullptr) {
     f.begun = make_buffer<Index>(c.size + 1, on, resource);

@@ -15,26 +15,6 @@ SPTRSV_DEVICE rhs_pair<Scalar>& pair_at(Scalar* pack, int row, int pair) {
   return *reinterpret_cast<rhs_pair<Scalar>*>(pack + row * pack_width + 2 * pair);
 }
 
-/// Returns whether `v` is true in any thread of the team, and orders memory among them. All of them call it.
-/// A sync must lie between two calls. `votes`: shared memory, one element per warp of the block.
-template <class Team>
-// NOLINTNEXTLINE(readability-non-const-parameter): blocks write the votes
-SPTRSV_DEVICE bool any_in_team(Team& team, bool* votes, bool v) {
-  bool found = team.warp().any(v);
-  if constexpr (Team::size > 32) {
-    if (team.warp().rank() == 0) {
-      votes[team.warp().index()] = found;
-    }
-  }
-  team.sync();
-  if constexpr (Team::size > 32) {
-    for (int w = 0; w < Team::size / 32; ++w) {
-      found = found || votes[w];
-    }
-  }
-  return found;
-}
-
 /// How the warps of a team share the products of `octets` octets of 8 rows. Groups of warps take the octets
 /// round-robin; the warps of a group share the terms of the sums.
 struct warp_share {

@@ -221,8 +221,7 @@ struct backward_agent {
     if (i >= end) {
       return;
     }
-    const std::int64_t column =
-        i < node.columns ? node.first + i : load_index(ctx, p.of.rows + node.rows_begin + i - node.columns);
+    const std::int64_t column = p.of.row_of(ctx, node, i);
     for (int c = 0; c < Columns; ++c) {
       Scalar v{};
       if (c < p.x.columns) {

@@ -43,6 +43,26 @@ class supernode_team {
   decltype(std::declval<Context&>().template group<32>()) warp_;
 };
 
+/// Returns whether `v` is true in any thread of the team, and orders memory among them. All of them call it.
+/// A sync must lie between two calls. `votes`: shared memory, one element per warp of the block.
+template <class Team>
+// NOLINTNEXTLINE(readability-non-const-parameter): blocks write the votes
+SPTRSV_DEVICE bool any_in_team(Team& team, bool* votes, bool v) {
+  bool found = team.warp().any(v);
+  if constexpr (Team::size > 32) {
+    if (team.warp().rank() == 0) {
+      votes[team.warp().index()] = found;
+    }
+  }
+  team.sync();
+  if constexpr (Team::size > 32) {
+    for (int w = 0; w < Team::size / 32; ++w) {
+      found = found || votes[w];
+    }
+  }
+  return found;
+}
+
 /// Prepares words of shared memory for bulk copies, a word by a thread.
 template <class Context, class Arrivals>
 SPTRSV_DEVICE void begin_arrivals(Context& ctx, Arrivals& arrivals) {
