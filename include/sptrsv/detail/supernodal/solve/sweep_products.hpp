@@ -133,13 +133,9 @@ struct forward_product {
     const Scalar sent[2] = {is_upper ? values[0] : values[2], is_upper ? values[1] : values[3]};
     const Scalar halves[2] = {kept[0] + warp.shuffle_xor(sent[0], width / 2),
                               kept[1] + warp.shuffle_xor(sent[1], width / 2)};
-    Scalar sum =
+    const Scalar of_quarter =
         (is_odd ? halves[1] : halves[0]) + warp.shuffle_xor(is_odd ? halves[0] : halves[1], width / 4);
-    SPTRSV_UNROLL
-    for (int mask = width / 8; mask > 0; mask /= 2) {
-      sum = sum + warp.shuffle_xor(sum, mask);
-    }
-    return sum;
+    return simt::reduce(warp, of_quarter, width / 4, simt::plus{});
   }
 };
 
