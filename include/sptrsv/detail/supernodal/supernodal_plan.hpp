@@ -38,13 +38,10 @@ struct host_plan {
     made.tasks = task_lister(tree, level, made.forests, backward, limits).make();
     if (has_packs) {
       const forest_list no_forests = forest_finder(tree, level, {sizeof(Scalar), backward}, 0).find();
-      made.pack_tasks =
-          task_lister(tree, level, no_forests, backward,
-                      {Tuning::pack_block_threads, packs.warp_entries(), packs.block_entries(),
-                       backward ? pack_backward_agent<Tuning, Scalar, Index, Offset>::sum_columns
-                                : pack_forward_agent<Tuning, Scalar, Index, Offset>::sum_columns,
-                       0, 0, Tuning::lookahead})
-              .make();
+      const std::int64_t sum_columns = backward
+                                           ? pack_backward_agent<Tuning, Scalar, Index, Offset>::sum_columns
+                                           : pack_forward_agent<Tuning, Scalar, Index, Offset>::sum_columns;
+      made.pack_tasks = task_lister(tree, level, no_forests, backward, packs.limits(sum_columns)).make();
     }
     return made;
   }

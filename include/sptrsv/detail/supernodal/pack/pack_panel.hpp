@@ -37,8 +37,11 @@ struct pack_space {
                              (16 * warps))};
   }
   [[nodiscard]] int bytes() const { return panel_bytes(tile_bytes) + pack_bytes + product_bytes; }
-  [[nodiscard]] std::int64_t block_entries() const { return tile_bytes / scalar; }
-  [[nodiscard]] std::int64_t warp_entries() const { return (tile_bytes / warps - slack) / scalar; }
+  /// Returns what a task may have. `sum_columns`: of a task of kind `sums`.
+  [[nodiscard]] task_limits limits(std::int64_t sum_columns) const {
+    return {threads,          (tile_bytes / warps - slack) / scalar, tile_bytes / scalar, sum_columns, 0, 0,
+            Tuning::lookahead};
+  }
 
   /// Returns the size of the parts of panels with the gaps of tile_stride, which are at most a 16th.
   SPTRSV_HOST_DEVICE static constexpr int panel_bytes(int tile_bytes) {

@@ -89,17 +89,15 @@ struct panel_space {
     return {static_cast<int>(std::min<std::int64_t>(available, Tuning::tile_bytes) / (16 * warps) * 16)};
   }
   [[nodiscard]] int bytes() const { return warps * warp_bytes; }
-  [[nodiscard]] std::int64_t block_entries() const {
-    return (bytes() - slack) / static_cast<int>(sizeof(Scalar));
-  }
-  [[nodiscard]] std::int64_t warp_entries() const {
-    return (warp_bytes - slack) / static_cast<int>(sizeof(Scalar));
-  }
   /// Returns what a task may have. Strips are copied without slack.
   [[nodiscard]] task_limits limits() const {
-    return {Tuning::block_threads, warp_entries(),
-            block_entries(),       Tuning::block_threads,
-            strip_columns,         bytes() / (strip_columns * static_cast<int>(sizeof(Scalar)))};
+    constexpr int scalar = static_cast<int>(sizeof(Scalar));
+    return {Tuning::block_threads,
+            (warp_bytes - slack) / scalar,
+            (bytes() - slack) / scalar,
+            Tuning::block_threads,
+            strip_columns,
+            bytes() / (strip_columns * scalar)};
   }
 };
 
