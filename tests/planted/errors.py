@@ -1401,7 +1401,7 @@ ERRORS = (
         "packs of supernodes are multiplied before the panel has arrived",
         "copy",
         "supernodal supernodal_factors",
-        Edit(SN + "pack/pack_forward_agent.hpp", "wait_part(ctx, warp_index, part, arrival);", ""),
+        Edit(SN + "pack/pack_forward_agent.hpp", "wait_part(ctx, team, part, arrival);", ""),
     ),
     error(
         "packs of supernodes have no zeros behind their last row",

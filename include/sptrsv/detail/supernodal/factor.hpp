@@ -39,10 +39,10 @@ class factor {
     if constexpr (std::is_base_of_v<panel_pattern<Index, Offset>, Pattern>) {
       backward_ = form.reversed;
       columns_ = {a, on, resource};
-      find_fundamental(on, resource);
+      fundamental_ = find_fundamental(columns_, on, resource);
     } else {
       find_supernodes(a, form, form.reversed, on, resource);
-      if (size_ > 0 && !fundamental_.is_nested) {
+      if (!fundamental_.is_nested) {
         try_other_direction(a, form, on, resource);
       }
     }
@@ -142,13 +142,7 @@ class factor {
     fundamental_ = {};
     columns_ = {};
     columns_ = {a, form, on, resource};
-    find_fundamental(on, resource);
-  }
-
-  void find_fundamental(const Executor& on, memory_resource& resource) {
-    if (size_ > 0) {
-      fundamental_ = supernodal::find_fundamental(columns_, on, resource);
-    }
+    fundamental_ = find_fundamental(columns_, on, resource);
   }
 
   /// Takes the other direction if its columns are those of a complete factor, or have fewer supernodes.

@@ -82,6 +82,11 @@ struct supernodes {
   SPTRSV_DEVICE std::int64_t of_column(Context& ctx, std::int64_t column) const {
     return triangle_kernels::major_of(ctx, first, count, column);
   }
+  /// Returns the row of C that row `i` of a panel stands for.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t row_of(Context& ctx, const supernode& node, std::int64_t i) const {
+    return i < node.columns ? node.first + i : load_index(ctx, rows + node.rows_begin + i - node.columns);
+  }
   /// Returns whether row `i` of a panel depends on its column `j` <= i by structure.
   template <class Context>
   SPTRSV_DEVICE bool depends(Context& ctx, const supernode& node, std::int64_t i, std::int64_t j) const {

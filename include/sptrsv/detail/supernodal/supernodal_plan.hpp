@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/base/with_constant.hpp"
 #include "sptrsv/detail/supernodal/forest/list_agent.hpp"
 #include "sptrsv/detail/supernodal/pack/pack_backward_agent.hpp"
 #include "sptrsv/detail/supernodal/pack/pack_forward_agent.hpp"
@@ -37,13 +38,10 @@ struct host_plan {
     made.tasks = task_lister(tree, level, made.forests, backward, limits).make();
     if (has_packs) {
       const forest_list no_forests = forest_finder(tree, level, {sizeof(Scalar), backward}, 0).find();
-      made.pack_tasks =
-          task_lister(tree, level, no_forests, backward,
-                      {Tuning::pack_block_threads, packs.warp_entries(), packs.block_entries(),
-                       backward ? pack_backward_agent<Tuning, Scalar, Index, Offset>::sum_columns
-                                : pack_forward_agent<Tuning, Scalar, Index, Offset>::sum_columns,
-                       0, 0, Tuning::lookahead})
-              .make();
+      const std::int64_t sum_columns = backward
+                                           ? pack_backward_agent<Tuning, Scalar, Index, Offset>::sum_columns
+                                           : pack_forward_agent<Tuning, Scalar, Index, Offset>::sum_columns;
+      made.pack_tasks = task_lister(tree, level, no_forests, backward, packs.limits(sum_columns)).make();
     }
     return made;
   }
@@ -85,17 +83,13 @@ struct forest_lists : device_arrays {
     } else {
       view.products = make_padded(forest_product{}, list.items);
     }
-    const auto scratch = make_buffer<std::uint64_t>(2 * list.items, on, resource);
+    const auto scratch = make_buffer<forest_item>(2 * list.items, on, resource);
     const auto last_level = make_buffer<std::int32_t>(backward ? 0 : size, on, resource);
-    const auto build = [&](auto agent) {
-      on.template launch<decltype(agent)>(simt::block_count(view.count, 1),
-                                          {of, view, places.data(), scratch.data(), last_level.data()});
-    };
-    if (backward) {
-      build(forest_list_agent<Index, Offset, true>{});
-    } else {
-      build(forest_list_agent<Index, Offset, false>{});
-    }
+    with_constant(backward, [&](auto is_backward) {
+      using agent = forest_list_agent<Index, Offset, decltype(is_backward)::value>;
+      on.template launch<agent>(simt::block_count(view.count, 1),
+                                {of, view, places.data(), scratch.data(), last_level.data()});
+    });
   }
 };
 

@@ -131,10 +131,10 @@ struct longest_of {
 
 /// Owns the columns of C. There are three kinds:
 ///
-///   - They are runs of the stored matrix, that is, it has them as its sorted columns (rows) or in panels:
-///   one
-///     number per column says where the values are, and the pattern is that of the stored matrix, which is
-///     only there during the analysis.
+///   - They are runs of the stored matrix, which has them as its sorted columns (rows) or in panels. One
+///   number
+///     per column says where the values are, and the pattern is that of the stored matrix, which is only
+///     there during the analysis.
 ///   - The stored matrix has the rows of C sorted: each row of a supernode has a number, and each fundamental
 ///     supernode; see row_columns.hpp.
 ///   - Otherwise each entry has a number of its own.

@@ -119,7 +119,7 @@ struct write_masks {
       const std::int64_t i = w * 32 + warp.rank();
       bool is_set = i >= lead && i < height;
       if (!has_all) {
-        const std::int64_t row = panel_row_number(ctx, node, i < height ? i : height - 1);
+        const std::int64_t row = of.row_of(ctx, node, i < height ? i : height - 1);
         const bool is_below = finds(ctx, warp, rows, passed, row) && i < height;
         passed += simt::bit_count(warp.ballot(is_below));
         is_set = is_below || (is_set && row < rows.end);
@@ -134,13 +134,6 @@ struct write_masks {
       }
       total += simt::bit_count(bits);
     }
-  }
-
-  /// Returns the row that row `i` of a panel stands for.
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t panel_row_number(Context& ctx, const supernode& node, std::int64_t i) const {
-    return i < node.columns ? node.first + i
-                            : load_index(ctx, of.rows + node.rows_begin + (i - node.columns));
   }
 
   /// Returns whether `row`, which ascends with the lanes, is among the next 32 rows below the fundamental

@@ -200,6 +200,9 @@ device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& column
   const column_view<Index, Offset> c = columns.view();
   const longest_of known = columns.longest();
   device_fundamental<Index> f;
+  if (c.size == 0) {
+    return f;
+  }
   f.begun = columns.take_begun();
   if (f.begun.data() == nullptr) {
     f.begun = make_buffer<Index>(c.size + 1, on, resource);
@@ -216,8 +219,7 @@ device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& column
   f.nested = make_buffer<unsigned char>(f.count, on, resource);
   // In one array, so that the host waits for them once.
   struct results {
-    std::int64_t longest_row;
-    std::int64_t longest_column;
+    longest_of longest;
     std::uint64_t not_nested;
   };
   const auto found = make_zeros<results>(1, on, resource);
@@ -229,16 +231,16 @@ device_fundamental<Index> find_fundamental(factor_columns<Index, Offset>& column
     simt::for_each_by_tile<lanes_per_list>(on, f.count,
                                            count_row_entries<Index, Offset>{c, f.view(), row_entries.data()});
     simt::find_largest(on, c.size, array_kernels::element_of<Index>{row_entries.data()},
-                       &found.data()->longest_row);
+                       &found.data()->longest.row);
   }
   if (known.column < 0) {
-    simt::find_largest(on, c.size, c, &found.data()->longest_column);
+    simt::find_largest(on, c.size, c, &found.data()->longest.column);
   }
   columns.set_fundamental(f.first, f.count, on, resource);
   const results host = download_value(found.data(), on);
   f.is_nested = host.not_nested == 0;
-  f.longest = {known.row < 0 ? host.longest_row : known.row,
-               known.column < 0 ? host.longest_column : known.column};
+  f.longest = {known.row < 0 ? host.longest.row : known.row,
+               known.column < 0 ? host.longest.column : known.column};
   return f;
 }
 

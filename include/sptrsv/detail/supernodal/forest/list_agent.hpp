@@ -10,29 +10,22 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
 
-/// An item of a forest before it is sorted: a row of a list (forward) or a column (backward). In one word:
-/// the level of its supernode, its local row, the number of the supernode in the forest, and its number among
-/// the rows of the lists or the columns of the forest.
-struct forest_item {
-  static constexpr int field_bits = 14;
-  static_assert(forest_space::max_count < (1 << field_bits));
-  static constexpr int row_shift = 2 * field_bits;
-  static constexpr int level_shift = 3 * field_bits;
+/// An item of a forest before it is sorted: a row of a list (forward) or a column (backward). Its bits are a
+/// word in which the last field is the highest.
+struct alignas(8) forest_item {
+  static constexpr int row_shift = 32;
+  static constexpr int level_shift = 48;
 
-  std::uint64_t word;
+  std::uint16_t number;     ///< among the rows of the lists or the columns of the forest
+  std::uint16_t supernode;  ///< number in the forest
+  std::uint16_t row;        ///< local number
+  std::uint16_t level;      ///< of its supernode
 
-  SPTRSV_HOST_DEVICE static constexpr forest_item of(std::int64_t level, std::int64_t row,
-                                                     std::int64_t supernode, std::int64_t number) {
-    return {static_cast<std::uint64_t>(((level << field_bits | row) << field_bits | supernode) << field_bits |
-                                       number)};
+  SPTRSV_DEVICE static forest_item of(std::int64_t level, std::int64_t row, std::int64_t supernode,
+                                      std::int64_t number) {
+    return {static_cast<std::uint16_t>(number), static_cast<std::uint16_t>(supernode),
+            static_cast<std::uint16_t>(row), static_cast<std::uint16_t>(level)};
   }
-  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int field(int shift) const {
-    return static_cast<int>(word >> shift & ((1u << field_bits) - 1));
-  }
-  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int level() const { return field(level_shift); }
-  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int row() const { return field(row_shift); }
-  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int supernode() const { return field(field_bits); }
-  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int number() const { return field(0); }
 };
 
 /// Builds the arrays of a forest, a block for each. The items are written in the order of the lists, and
@@ -51,8 +44,8 @@ struct forest_list_agent {
     supernodes<Index> of;
     forests_view<Offset> to;     ///< the forests, and the arrays to be filled
     const forest_place* places;  ///< by supernode
-    /// Two words per row of the lists (forward) or per column; those of a forest begin at twice its `items`.
-    std::uint64_t* scratch;
+    /// Two per row of the lists (forward) or per column; those of a forest begin at twice its `items`.
+    forest_item* scratch;
     /// Forward, by column: the last level in which a product is added to it, counted from 1.
     std::int32_t* last_level;
   };
@@ -63,8 +56,8 @@ struct forest_list_agent {
     const std::int64_t first = p.of.of_column(ctx, f.first);
     const std::int64_t last = p.of.of_column(ctx, f.first + f.columns - 1);
     const int count = Backward ? f.columns : f.rows;
-    std::uint64_t* from = p.scratch + 2 * f.items;
-    std::uint64_t* to = from + count;
+    forest_item* from = p.scratch + 2 * f.items;
+    forest_item* to = from + count;
     if constexpr (!Backward) {
       for (int i = ctx.thread_rank(); i < f.columns; i += block_threads) {
         ctx.store(p.last_level + f.first + i, std::int32_t{0});
@@ -81,17 +74,16 @@ struct forest_list_agent {
     }
     sort(ctx, shared, from, to, count, forest_item::level_shift, f.level_count);
     for (int i = ctx.thread_rank(); i < count; i += block_threads) {
-      const forest_item item{ctx.load(from + i)};
-      begin_levels(ctx, p, f, i > 0 ? forest_item{ctx.load(from + i - 1)}.level() : -1, item.level(), i);
+      const forest_item item = ctx.load(from + i);
+      begin_levels(ctx, p, f, i > 0 ? ctx.load(from + i - 1).level : -1, item.level, i);
       if constexpr (Backward) {
-        ctx.store(p.to.columns + f.items + i, forest_column{static_cast<std::uint16_t>(item.row()),
-                                                            static_cast<std::uint16_t>(item.supernode())});
+        ctx.store(p.to.columns + f.items + i, forest_column{item.row, item.supernode});
       } else {
         ctx.store(p.to.products + f.items + i, product_of(ctx, p, f, first, item));
       }
     }
     if (ctx.thread_rank() == 0) {
-      const int before = count > 0 ? forest_item{ctx.load(from + count - 1)}.level() : -1;
+      const int before = count > 0 ? ctx.load(from + count - 1).level : -1;
       begin_levels(ctx, p, f, before, Backward ? f.level_count : f.level_count - 1, count);
       if constexpr (!Backward) {
         ctx.store(p.to.level_begin + f.levels + f.level_count, static_cast<std::int32_t>(count + f.columns));
@@ -119,7 +111,7 @@ struct forest_list_agent {
   /// last level of each column, and, if it is a root, its outside rows. `number`: its number in the forest.
   template <class Context, class Tile>
   SPTRSV_DEVICE static void list_supernode(Context& ctx, const Tile& tile, const params& p, const forest& f,
-                                           std::int64_t s, std::int64_t number, std::uint64_t* items) {
+                                           std::int64_t s, std::int64_t number, forest_item* items) {
     const supernode node = p.of.open(ctx, s);
     const forest_place place = ctx.load_constant(p.places + s);
     const std::int64_t root_begin = ctx.load_constant(p.of.rows_begin + place.root);
@@ -141,7 +133,7 @@ struct forest_list_agent {
           ctx.atomic_max(p.last_level + row, place.level + 1);
         }
         const std::int64_t item = e - f.rows_begin;
-        ctx.store(items + item, forest_item::of(place.level, local, number, item).word);
+        ctx.store(items + item, forest_item::of(place.level, local, number, item));
       }
     }
     if (Backward && tile.rank() == 0) {
@@ -149,7 +141,7 @@ struct forest_list_agent {
     }
     for (std::int64_t j = tile.rank(); Backward && j < node.columns; j += Tile::lanes) {
       const std::int64_t column = node.first - f.first + j;
-      ctx.store(items + column, forest_item::of(place.level, column, number, column).word);
+      ctx.store(items + column, forest_item::of(place.level, column, number, column));
     }
   }
 
@@ -157,11 +149,11 @@ struct forest_list_agent {
   template <class Context>
   SPTRSV_DEVICE static forest_product product_of(Context& ctx, const params& p, const forest& f,
                                                  std::int64_t first, const forest_item& item) {
-    const supernode node = p.of.open(ctx, first + item.supernode());
-    const std::int64_t row = node.columns + f.rows_begin + item.number() - node.rows_begin;
+    const supernode node = p.of.open(ctx, first + item.supernode);
+    const std::int64_t row = node.columns + f.rows_begin + item.number - node.rows_begin;
     const bool is_last =
-        item.row() < f.columns && ctx.load_relaxed(p.last_level + f.first + item.row()) == item.level() + 1;
-    return product_of(f, node, item.row(), row, is_last);
+        item.row < f.columns && ctx.load_relaxed(p.last_level + f.first + item.row) == item.level + 1;
+    return product_of(f, node, item.row, row, is_last);
   }
   /// Returns the product of a row of a panel. `row`: local number.
   SPTRSV_DEVICE static forest_product product_of(const forest& f, const supernode& node, int row,
@@ -188,19 +180,19 @@ struct forest_list_agent {
   /// field; this does no harm, because the items are sorted by that field later. The caller calls a barrier
   /// before; the function ends with one.
   template <class Context>
-  SPTRSV_DEVICE static void sort(Context& ctx, shared_storage& shared, std::uint64_t*& from,
-                                 std::uint64_t*& to, int count, int shift, int limit) {
+  SPTRSV_DEVICE static void sort(Context& ctx, shared_storage& shared, forest_item*& from, forest_item*& to,
+                                 int count, int shift, int limit) {
     for (int done = 0; ((limit - 1) >> done) > 0; done += digit_bits) {
       sort_by_digit(ctx, shared, from, to, count, shift + done);
-      std::uint64_t* const sorted = to;
+      forest_item* const sorted = to;
       to = from;
       from = sorted;
     }
   }
   /// One pass. Warps take equal parts of the items. A lane counts those with the digit that is its rank.
   template <class Context>
-  SPTRSV_DEVICE static void sort_by_digit(Context& ctx, shared_storage& shared, const std::uint64_t* from,
-                                          std::uint64_t* to, int count, int shift) {
+  SPTRSV_DEVICE static void sort_by_digit(Context& ctx, shared_storage& shared, const forest_item* from,
+                                          forest_item* to, int count, int shift) {
     const auto warp = ctx.template group<32>();
     const int part = (count + 32 * warps - 1) / (32 * warps) * 32;
     const int begin = warp.index() * part;
@@ -225,7 +217,7 @@ struct forest_list_agent {
       const int at =
           warp.shuffle(next, digits.mine) + simt::bit_count(digits.lanes_with(digits.mine) & before);
       if (first + warp.rank() < end) {
-        ctx.store(to + at, digits.word);
+        ctx.store(to + at, digits.item);
       }
       next += simt::bit_count(digits.lanes_with(warp.rank()));
     }
@@ -233,18 +225,18 @@ struct forest_list_agent {
   }
 
   struct digits_of_warp {
-    std::uint64_t word = 0;
+    forest_item item{};
     int mine = 0;
     std::uint32_t present;           ///< lanes that have an item
     std::uint32_t bits[digit_bits];  ///< lanes whose digit has the bit
 
     template <class Context, class Warp>
-    SPTRSV_DEVICE digits_of_warp(Context& ctx, const Warp& warp, const std::uint64_t* items, int first,
-                                 int end, int shift) {
+    SPTRSV_DEVICE digits_of_warp(Context& ctx, const Warp& warp, const forest_item* items, int first, int end,
+                                 int shift) {
       const bool has_item = first + warp.rank() < end;
       if (has_item) {
-        word = ctx.load(items + first + warp.rank());
-        mine = static_cast<int>(word >> shift & ((1u << digit_bits) - 1));
+        item = ctx.load(items + first + warp.rank());
+        mine = static_cast<int>(bit_cast<std::uint64_t>(item) >> shift & ((1u << digit_bits) - 1));
       }
       present = warp.ballot(has_item);
       SPTRSV_UNROLL

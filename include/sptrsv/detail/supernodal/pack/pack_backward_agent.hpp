@@ -25,7 +25,6 @@ struct pack_backward_agent {
   /// Columns of a task of kind `sums`. Fewer share the tiles among more warps.
   static constexpr std::int64_t sum_columns = 2 * octet_rows;
   using space = pack_space<Tuning, Scalar>;
-  using memory_type = pack_memory<Scalar>;
   using shared_storage = pack_shared<warps>;
   using params = pack_params<Scalar, Index, Offset>;
 
@@ -36,8 +35,9 @@ struct pack_backward_agent {
 
   /// Adds the sums of tiles. Groups of warps take 8 columns each, the warps of a group tiles round-robin.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void sum(Context& ctx, Team& team, const shared_storage& shared, const params& p,
-                                const task& work, rhs_pair<Scalar>* products) {
+  SPTRSV_DEVICE static void sum(Context& ctx, Team& team, const shared_storage& shared, const params& p) {
+    const auto memory = pack_memory<Scalar>::template of<space>(ctx, team, p.tile_bytes);
+    const task& work = shared.work;
     const std::uint32_t half = shared.start.half;
     const pack_range packs = p.packs_of(shared.sharer);
     const int octets = static_cast<int>(simt::ceil_div(work.end - work.begin, std::int64_t{octet_rows}));
@@ -49,9 +49,12 @@ struct pack_backward_agent {
           work.begin + (share.group + round * share.groups) * octet_rows + team.warp().rank() / pack_pairs;
       for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
         const auto rhs = p.rhs_of(ctx, half, pack, pair_of_lane);
-        const pair mine =
-            column < work.end && rhs.count > 0 ? sum_of_tiles(rhs, work, column, share) : pair{};
-        const pair total = add_parts(team, share, products, mine);
+        pair mine{};
+        if (column < work.end && rhs.count > 0) {
+          mine = sum_of_tiles<8, pair>(ctx, p, work, column, share.part, share.parts,
+                                       [&](std::int64_t i) { return rhs.component(i); });
+        }
+        const pair total = add_parts(team, share, memory.products, mine);
         if (column < work.end && share.part == 0) {
           finish(rhs, work.node.first + column, total);
         }
@@ -63,24 +66,25 @@ struct pack_backward_agent {
     }
   }
 
-  /// Multiplies the rows [begin, end), if `is_tile` for partial sums. `warp_index`: in its team. The function
-  /// is long because its steps share registers and barriers of the team.
+  /// Multiplies the rows [begin, end), if `is_tile` for partial sums. The function is long because its steps
+  /// share registers and barriers of the team.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
-                                  const params& p, const supernode& node, std::int64_t begin,
-                                  std::int64_t end, bool is_tile, const memory_type& memory,
-                                  std::uint64_t* arrival, bool* votes) {
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, shared_storage& shared, const params& p,
+                                  const supernode& node, std::int64_t begin, std::int64_t end, bool is_tile) {
     constexpr int rows_at_once = Team::size;
+    const auto memory = pack_memory<Scalar>::template of<space>(ctx, team, p.tile_bytes);
+    std::uint64_t* const arrival = &shared.arrivals[team.index()];
     const std::int64_t partials = is_tile ? shared.work.partials : -1;
     const std::uint32_t half = shared.start.half;
     const pack_range packs = p.packs_of(shared.sharer);
     pack_panel<Scalar> part(node.columns, begin, end);
     part.stride = partials >= 0 ? tile_stride(part.columns) : 0;
     if (packs.first < packs.end) {  // otherwise nobody waits for the copy
-      copy_part(ctx, team, warp_index, p.panels, node.panel, part, memory.panel, arrival);
+      copy_part(ctx, team, p.panels, node.panel, part, memory.panel, arrival);
     }
     const int k = part.columns;
-    const warp_share share(static_cast<int>(simt::ceil_div(k, octet_rows)), Team::size / 32, warp_index);
+    const warp_share share(static_cast<int>(simt::ceil_div(k, octet_rows)), Team::size / 32,
+                           team.warp_index());
     const int pair_of_lane = team.rank() % pack_pairs;
     column_factors factors(p, node, part, share, team.warp().rank());
     const int row_of_lane = team.rank() / pack_pairs;
@@ -113,9 +117,9 @@ struct pack_backward_agent {
           pair_at(memory.pack, count + row_of_lane, pair_of_lane) = pair{};
         }
         if (pack == packs.first && base == part.begin) {
-          wait_part(ctx, warp_index, part, arrival);
+          wait_part(ctx, team, part, arrival);
         }
-        const bool all_finite = !any_in_team(team, votes, !finite);
+        const bool all_finite = !any_in_team(team, shared.votes, !finite);
         if (is_one_batch) {  // for the next pack
           rows.try_load(p.rhs_of(ctx, half, pack + packs.step, pair_of_lane), seen);
         }
@@ -153,15 +157,6 @@ struct pack_backward_agent {
     const pair solved{{pivot(sum.of[0]), pivot(sum.of[1])}};
     rhs.publish(column, solved);
     rhs.store_x(column, rhs.p.size - 1 - column, solved);
-  }
-
-  /// Returns the sum for a column over the tiles of the warp. There are right-hand sides.
-  template <class Rhs>
-  SPTRSV_DEVICE static pair sum_of_tiles(const Rhs& rhs, const task& work, std::int64_t column,
-                                         const warp_share& share) {
-    return sum_handed_over<8, pair>(rhs.ctx, work, share.part, share.parts, [&](int t) {
-      return rhs.component(rhs.p.size + work.partials + t * work.node.columns + column);
-    });
   }
 
   /// The factors of multiply_octets: of columns of the panel, one of each octet, for rows from `base` on.

@@ -24,7 +24,6 @@ struct pack_forward_agent {
   /// Columns of a task of kind `sums`: a lane for each pair.
   static constexpr std::int64_t sum_columns = block_threads / pack_pairs;
   using space = pack_space<Tuning, Scalar>;
-  using memory_type = pack_memory<Scalar>;
   using shared_storage = pack_shared<warps>;
   using params = pack_params<Scalar, Index, Offset>;
 
@@ -33,16 +32,18 @@ struct pack_forward_agent {
     run_pack_block<pack_forward_agent>(ctx, shared, p);
   }
 
-  /// Hands over g of the columns [begin, end) of the supernode.
+  /// Hands over g of the columns of a task of kind `sums`.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void sum(Context& ctx, Team& /*team*/, const shared_storage& shared, const params& p,
-                                const task& work, rhs_pair<Scalar>* /*products*/) {
+  SPTRSV_DEVICE static void sum(Context& ctx, const Team& team, const shared_storage& shared,
+                                const params& p) {
+    const task& work = shared.work;
     const std::uint32_t half = shared.start.half;
     const pack_range packs = p.packs_of(shared.sharer);
-    const auto warp = ctx.template group<32>();
+    const auto& warp = team.warp();
     const int pair_of_lane = warp.rank() % pack_pairs;
     const warp_batches columns{work.begin + warp.index() * octet_rows, sum_columns, work.end};
-    const auto list = column_list(ctx, p, work.node, columns.found(warp.rank()), work.end);
+    const std::int64_t found = columns.found(warp.rank());
+    const auto list = open_list(ctx, p, work.node, found, found < work.end);
     for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
       const auto rhs = p.rhs_of(ctx, half, pack, pair_of_lane);
       sum_g(rhs, warp, work.node, columns, list,
@@ -54,31 +55,29 @@ struct pack_forward_agent {
     }
   }
 
-  /// Solves for the rows [begin, end). `polls_g`: other blocks hand g over. `warp_index`: in its team. The
-  /// function is long because its steps share registers and barriers of the team.
+  /// Solves for the rows [begin, end). `polls_g`: other blocks hand g over. The function is long because its
+  /// steps share registers and barriers of the team.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
-                                  const params& p, const supernode& node, std::int64_t begin,
-                                  std::int64_t end, bool polls_g, const memory_type& memory,
-                                  std::uint64_t* arrival, bool* votes) {
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, shared_storage& shared, const params& p,
+                                  const supernode& node, std::int64_t begin, std::int64_t end, bool polls_g) {
+    const auto memory = pack_memory<Scalar>::template of<space>(ctx, team, p.tile_bytes);
+    std::uint64_t* const arrival = &shared.arrivals[team.index()];
     const std::uint32_t half = shared.start.half;
     const pack_range packs = p.packs_of(shared.sharer);
     pack_panel<Scalar> part(node.columns, begin, end);
     part.stride = polls_g ? tile_stride(part.columns) : 0;
     if (packs.first < packs.end) {  // otherwise nobody waits for the copy
-      copy_part(ctx, team, warp_index, p.panels, node.panel, part, memory.panel, arrival);
+      copy_part(ctx, team, p.panels, node.panel, part, memory.panel, arrival);
     }
     const auto& warp = team.warp();
     const int lane = warp.rank();
     const int k = part.columns;
     const int octets = static_cast<int>(simt::ceil_div(part.end - part.begin, octet_rows));
-    const warp_share share(octets, Team::size / 32, warp_index);
+    const warp_share share(octets, Team::size / 32, team.warp_index());
     const int pair_of_lane = lane % pack_pairs;
-    const warp_batches columns{warp_index * octet_rows, Team::size / pack_pairs, k};
-    contribution_list list{};
-    if (!polls_g) {
-      list = column_list(ctx, p, node, columns.found(lane), k);
-    }
+    const warp_batches columns{team.warp_index() * octet_rows, Team::size / pack_pairs, k};
+    const std::int64_t found = columns.found(lane);
+    const contribution_list list = open_list(ctx, p, node, found, !polls_g && found < k);
     // The octets of the warp in one round.
     const auto octets_of = [&](int round) {
       return warp_batches{
@@ -86,7 +85,11 @@ struct pack_forward_agent {
           share.groups * octet_rows, part.end};
     };
     const int rounds = static_cast<int>(simt::ceil_div(octets, warp_batches::capacity * share.groups));
-    contribution_list below = below_list(ctx, p, node, part, octets_of(0).found(lane));
+    const auto below_of = [&](const warp_batches& rows) {
+      const std::int64_t row = rows.found(lane);
+      return open_list(ctx, p, node, part.skipped + row, row >= k && row < part.end);
+    };
+    contribution_list below = below_of(octets_of(0));
     for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
       const auto rhs = p.rhs_of(ctx, half, pack, pair_of_lane);
       bool finite = true;
@@ -104,13 +107,13 @@ struct pack_forward_agent {
         pair_at(memory.pack, k + padding, pair_of_lane) = pair{};
       }
       if (pack == packs.first) {
-        wait_part(ctx, warp_index, part, arrival);
+        wait_part(ctx, team, part, arrival);
       }
-      const bool all_finite = !any_in_team(team, votes, !finite);
+      const bool all_finite = !any_in_team(team, shared.votes, !finite);
       for (int round = 0; round < rounds; ++round) {
         const warp_batches taken = octets_of(round);
         if (rounds > 1 && (round > 0 || pack > packs.first)) {
-          below = below_list(ctx, p, node, part, taken.found(lane));
+          below = below_of(taken);
         }
         for (int u = 0; u < warp_batches::capacity; ++u) {
           if (!taken.has_batch(u) && share.parts == 1) {
@@ -181,13 +184,6 @@ struct pack_forward_agent {
       }
     }
   }
-  /// Finds the contributions to a column of a supernode; none from `end` on.
-  template <class Context>
-  SPTRSV_DEVICE static contribution_list column_list(Context& ctx, const params& p, const supernode& node,
-                                                     std::int64_t column, std::int64_t end) {
-    return contribution_list::open(ctx, p, column < end ? p.sum_number(node, column) : -1);
-  }
-
   /// The factors of a row of the panel, as multiply_octets takes them.
   struct row_factors {
     static constexpr int dense_begin = 0;
@@ -215,12 +211,12 @@ struct pack_forward_agent {
     }
   };
 
-  /// Finds the contributions to a row of the panel below the diagonal block.
+  /// Finds the contributions to a row of the panel, or a column of its supernode, if `exists`; otherwise
+  /// none.
   template <class Context>
-  SPTRSV_DEVICE static contribution_list below_list(Context& ctx, const params& p, const supernode& node,
-                                                    const pack_panel<Scalar>& part, std::int64_t row) {
-    const bool is_below = row >= part.columns && row < part.end;
-    return contribution_list::open(ctx, p, is_below ? p.sum_number(node, part.skipped + row) : -1);
+  SPTRSV_DEVICE static contribution_list open_list(Context& ctx, const params& p, const supernode& node,
+                                                   std::int64_t row, bool exists) {
+    return contribution_list::open(ctx, p, exists ? p.sum_number(node, row) : -1);
   }
 
   /// Waits for g of columns of the supernode, which other blocks hand over; otherwise as sum_g.

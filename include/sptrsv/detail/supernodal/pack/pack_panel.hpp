@@ -37,8 +37,11 @@ struct pack_space {
                              (16 * warps))};
   }
   [[nodiscard]] int bytes() const { return panel_bytes(tile_bytes) + pack_bytes + product_bytes; }
-  [[nodiscard]] std::int64_t block_entries() const { return tile_bytes / scalar; }
-  [[nodiscard]] std::int64_t warp_entries() const { return (tile_bytes / warps - slack) / scalar; }
+  /// Returns what a task may have. `sum_columns`: of a task of kind `sums`.
+  [[nodiscard]] task_limits limits(std::int64_t sum_columns) const {
+    return {threads,          (tile_bytes / warps - slack) / scalar, tile_bytes / scalar, sum_columns, 0, 0,
+            Tuning::lookahead};
+  }
 
   /// Returns the size of the parts of panels with the gaps of tile_stride, which are at most a 16th.
   SPTRSV_HOST_DEVICE static constexpr int panel_bytes(int tile_bytes) {
@@ -53,18 +56,14 @@ struct pack_memory {
   Scalar* pack;
   rhs_pair<Scalar>* products;
 
-  template <class Space, class Context>
-  SPTRSV_DEVICE static pack_memory of_block(Context& ctx, int tile_bytes) {
-    auto* const at = static_cast<unsigned char*>(ctx.dynamic_shared());
-    auto* const pack = at + Space::panel_bytes(tile_bytes);
-    return {at, reinterpret_cast<Scalar*>(pack),
+  /// Returns the memory of a team. `products` is that of the block; a team of one warp has no use for it.
+  template <class Space, class Context, class Team>
+  SPTRSV_DEVICE static pack_memory of(Context& ctx, const Team& team, int tile_bytes) {
+    auto* const panel = static_cast<unsigned char*>(ctx.dynamic_shared());
+    auto* const pack = panel + Space::panel_bytes(tile_bytes);
+    return {panel + team.index() * (tile_bytes / Space::warps),
+            reinterpret_cast<Scalar*>(pack) + team.index() * 32 * pack_width,
             reinterpret_cast<rhs_pair<Scalar>*>(pack + Space::pack_bytes)};
-  }
-  /// Returns the share of a warp, which has no products.
-  template <class Space, class Context>
-  SPTRSV_DEVICE static pack_memory of_warp(Context& ctx, int tile_bytes, int warp) {
-    const pack_memory all = of_block<Space>(ctx, tile_bytes);
-    return {all.panel + warp * (tile_bytes / Space::warps), all.pack + warp * 32 * pack_width, nullptr};
   }
 };
 
@@ -112,17 +111,16 @@ SPTRSV_HOST_DEVICE constexpr int tile_stride(int columns) {
 }
 
 /// Begins to copy a part of the panel at `panel` to shared memory, and sets where its entries will be. All
-/// threads of the team call it. `warp_index`: number of the warp in its team.
+/// threads of the team call it.
 template <class Context, class Team, class Scalar>
-SPTRSV_DEVICE void copy_part(Context& ctx, Team& team, int warp_index, const Scalar* panels,
-                             std::int64_t panel, pack_panel<Scalar>& part, unsigned char* space,
-                             std::uint64_t* arrival) {
+SPTRSV_DEVICE void copy_part(Context& ctx, Team& team, const Scalar* panels, std::int64_t panel,
+                             pack_panel<Scalar>& part, unsigned char* space, std::uint64_t* arrival) {
   const int lane = team.warp().rank();
   const std::int64_t k = part.columns;
   const std::int64_t first = panel + panel_row(part.begin + part.skipped, k);
   if (part.stride > 0) {
     part.entries = reinterpret_cast<const Scalar*>(space);
-    for (int i = part.begin + warp_index; i < part.end; i += Team::size / 32) {
+    for (int i = part.begin + team.warp_index(); i < part.end; i += Team::size / 32) {
       const Scalar* const from = panels + panel + panel_row(i + part.skipped, k);
       Scalar* const to = reinterpret_cast<Scalar*>(space) + (i - part.begin) * part.stride;
       for (int j = lane; j < part.length(i); j += 32) {
@@ -132,18 +130,18 @@ SPTRSV_DEVICE void copy_part(Context& ctx, Team& team, int warp_index, const Sca
     ctx.commit_copies();
   } else {
     part.entries = copied_panel<Scalar>(first, space);
-    if (warp_index == 0) {
+    if (team.warp_index() == 0) {
       copy_panel(ctx, panels, first, panel + panel_row(part.end + part.skipped, k), space, arrival, lane);
     }
   }
 }
 /// Waits for the copy of copy_part. All threads of the team call it, and see the copy after a sync.
-template <class Context, class Scalar>
-SPTRSV_DEVICE void wait_part(Context& ctx, int warp_index, const pack_panel<Scalar>& part,
+template <class Context, class Team, class Scalar>
+SPTRSV_DEVICE void wait_part(Context& ctx, const Team& team, const pack_panel<Scalar>& part,
                              const std::uint64_t* arrival) {
   if (part.stride > 0) {
     ctx.template wait_copies<0>();
-  } else if (warp_index == 0) {
+  } else if (team.warp_index() == 0) {
     ctx.wait_bulk(arrival, false);
   }
 }
@@ -152,8 +150,6 @@ SPTRSV_DEVICE void wait_part(Context& ctx, int warp_index, const pack_panel<Scal
 template <class Agent, class Context>
 SPTRSV_DEVICE void run_pack_block(Context& ctx, pack_shared<Agent::warps>& shared,
                                   const typename Agent::params& p) {
-  using memory_type = typename Agent::memory_type;
-  using space = typename Agent::space;
   begin_arrivals(ctx, shared.arrivals);
   start_block(ctx, shared.start, p.packs.state, pack_count(p.x.columns));
   if (shared.start.block == 0 && ctx.thread_rank() == 0) {
@@ -175,23 +171,18 @@ SPTRSV_DEVICE void run_pack_block(Context& ctx, pack_shared<Agent::warps>& share
   const task& work = shared.work;
   if (work.kind == task_kind::warps) {
     supernode_team<Context, 32> team(ctx);
-    const int index = team.warp().index();
-    if (index < work.end - work.begin) {
-      const supernode& node = shared.small[index];
-      Agent::solve(ctx, team, 0, shared, p, node, 0, node.height(), false,
-                   memory_type::template of_warp<space>(ctx, p.tile_bytes, index), &shared.arrivals[index],
-                   nullptr);
+    if (team.index() < work.end - work.begin) {
+      const supernode& node = shared.small[team.index()];
+      Agent::solve(ctx, team, shared, p, node, 0, node.height(), false);
     }
     return;
   }
   supernode_team<Context, Agent::block_threads> team(ctx);
-  const auto memory = memory_type::template of_block<space>(ctx, p.tile_bytes);
   if (work.kind == task_kind::sums) {
-    Agent::sum(ctx, team, shared, p, work, memory.products);
+    Agent::sum(ctx, team, shared, p);
     return;
   }
-  Agent::solve(ctx, team, team.warp().index(), shared, p, work.node, work.begin, work.end,
-               work.kind == task_kind::tile, memory, &shared.arrivals[0], shared.votes);
+  Agent::solve(ctx, team, shared, p, work.node, work.begin, work.end, work.kind == task_kind::tile);
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

@@ -15,26 +15,6 @@ SPTRSV_DEVICE rhs_pair<Scalar>& pair_at(Scalar* pack, int row, int pair) {
   return *reinterpret_cast<rhs_pair<Scalar>*>(pack + row * pack_width + 2 * pair);
 }
 
-/// Returns whether `v` is true in any thread of the team, and orders memory among them. All of them call it.
-/// A sync must lie between two calls. `votes`: shared memory, one element per warp of a block.
-template <class Team>
-// NOLINTNEXTLINE(readability-non-const-parameter): blocks write the votes
-SPTRSV_DEVICE bool any_in_team(Team& team, bool* votes, bool v) {
-  bool found = team.warp().any(v);
-  if constexpr (Team::size > 32) {
-    if (team.warp().rank() == 0) {
-      votes[team.warp().index()] = found;
-    }
-  }
-  team.sync();
-  if constexpr (Team::size > 32) {
-    for (int w = 0; w < Team::size / 32; ++w) {
-      found = found || votes[w];
-    }
-  }
-  return found;
-}
-
 /// How the warps of a team share the products of `octets` octets of 8 rows. Groups of warps take the octets
 /// round-robin; the warps of a group share the terms of the sums.
 struct warp_share {
@@ -147,7 +127,7 @@ SPTRSV_DEVICE void multiply_octets(Context& ctx, const Warp& warp, const warp_sh
 template <class Team, class Scalar>
 SPTRSV_DEVICE rhs_pair<Scalar> add_parts(Team& team, const warp_share& share, rhs_pair<Scalar>* products,
                                          rhs_pair<Scalar> sum) {
-  if (share.parts > 1) {
+  if (Team::size > 32 && share.parts > 1) {
     products[team.rank()] = sum;
     team.sync();
     for (int part = 1; share.part == 0 && part < share.parts; ++part) {

@@ -68,18 +68,11 @@ struct backward_agent {
       return;
     }
     const task work = ctx.load_constant(p.tasks + shared.start.block);
-    auto* const panel_memory = static_cast<unsigned char*>(ctx.dynamic_shared());
     if (work.kind == task_kind::warps) {
       supernode_team<Context, 32> team(ctx);
-      const int index = team.warp().index();
-      if (index < work.end - work.begin) {
-        const supernode node = ctx.load_constant(p.small + work.begin + index);
-        task whole = work;
-        whole.kind = task_kind::whole;
-        whole.begin = 0;
-        whole.end = node.height();
-        solve(ctx, team, shared.start, p, node, whole, panel_memory + index * p.warp_bytes,
-              &shared.arrivals[index], shared.z + index * 32 * Columns, shared.sums + index * 32 * Columns);
+      if (team.index() < work.end - work.begin) {
+        const supernode node = ctx.load_constant(p.small + work.begin + team.index());
+        solve(ctx, team, shared, p, node, 0, node.height(), -1);
       }
       return;
     }
@@ -89,12 +82,11 @@ struct backward_agent {
     }
     supernode_team<Context, block_threads> team(ctx);
     if (work.kind == task_kind::strip || work.kind == task_kind::last_strip) {
-      solve_strip(ctx, team, shared.start, p, work, reinterpret_cast<Scalar*>(panel_memory), shared.z,
-                  shared.sums);
+      solve_strip(ctx, team, shared, p, work);
       return;
     }
-    solve(ctx, team, shared.start, p, work.node, work, panel_memory, &shared.arrivals[0], shared.z,
-          shared.sums);
+    solve(ctx, team, shared, p, work.node, work.begin, work.end,
+          work.kind == task_kind::tile ? p.size + work.partials : -1);
   }
 
  private:
@@ -108,13 +100,13 @@ struct backward_agent {
   }
 
   /// Does a task of kind `strip` or `last_strip`: a lane of each warp for each column, the warps take the
-  /// rows round-robin. Each thread multiplies the entries that it has copied itself. `sums`: block_threads
-  /// elements for each right-hand side; so `z`.
+  /// rows round-robin. Each thread multiplies the entries that it has copied itself.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void solve_strip(Context& ctx, Team& team, const block_start& start, const params& p,
-                                        const task& work, Scalar* memory, Scalar* z, Scalar* sums) {
+  SPTRSV_DEVICE static void solve_strip(Context& ctx, Team& team, shared_storage& shared, const params& p,
+                                        const task& work) {
+    auto* const memory = static_cast<Scalar*>(ctx.dynamic_shared());
     const supernode& node = work.node;
-    const std::uint32_t half = start.half;
+    const std::uint32_t half = shared.start.half;
     const int k = static_cast<int>(node.columns);
     const int lane = team.warp().rank();
     const int warp = team.warp().index();
@@ -131,31 +123,32 @@ struct backward_agent {
     }
     ctx.commit_copies();
     const auto pivot = p.pivot(ctx, node.first + (has_column ? column : 0));
-    array_of<Scalar, Columns> mine = {};
+    typename product::unknown mine{};
     for (int c = 0; c < Columns && is_last && has_column && c < p.x.columns; ++c) {
-      mine[c] = sum_of_tiles(ctx, p, half, c, work, column, warp);
+      rhs_value(mine, c) = sum_of_tiles<4, Scalar>(
+          ctx, p, work, column, warp, warps, [&](std::int64_t i) { return p.buffers.component(half, c, i); });
     }
     for (int begin = 0; begin < rows; begin += 32 * warps) {
       const int row = begin + lane * warps + warp;
-      load_z(ctx, p, half, node, work.begin + row, work.end, z + team.rank(), block_threads);
+      load_z(ctx, p, half, node, work.begin + row, work.end, shared.z + team.rank(), block_threads);
       ctx.template wait_copies<0>();
       team.warp().sync();
       const int count = (rows - begin - warp + warps - 1) / warps;
       if (has_column) {
         product::add_strip(ctx, p, node, work.begin + begin + warp, count < 32 ? count : 32, column,
-                           memory + (begin + warp) * strip_columns + lane, z + 32 * warp, mine);
+                           memory + (begin + warp) * strip_columns + lane, shared.z + 32 * warp, mine);
       }
       team.warp().sync();  // z is read before it is written again
     }
     for (int c = 0; c < Columns; ++c) {
-      sums[c * block_threads + team.rank()] = mine[c];
+      shared.sums[c * block_threads + team.rank()] = rhs_value(mine, c);
     }
     team.sync();
     for (int c = 0; c < Columns && warp == 0 && has_column && c < p.x.columns; ++c) {
       Scalar total{};
       SPTRSV_UNROLL
       for (int w = 0; w < warps; ++w) {
-        total = total + sums[c * block_threads + w * 32 + lane];
+        total = total + shared.sums[c * block_threads + w * 32 + lane];
       }
       if (is_last) {
         finish(ctx, p, half, c, node.first + column, pivot, total);
@@ -165,54 +158,43 @@ struct backward_agent {
     }
     if (warp == 0 && has_column) {
       p.buffers.reset(ctx, half ^ 1u, is_last ? node.first + column : p.size + work.partials + column,
-                      start.rhs_to_reset, 0, 1);
+                      shared.start.rhs_to_reset, 0, 1);
     }
   }
 
-  /// Returns the sum for a column over the tiles first, first + warps, ...
-  template <class Context>
-  SPTRSV_DEVICE static Scalar sum_of_tiles(Context& ctx, const params& p, std::uint32_t half,
-                                           std::int64_t rhs, const task& work, int column, int first) {
-    return sum_handed_over<4, Scalar>(ctx, work, first, warps, [&](int t) {
-      return p.buffers.component(half, rhs, p.size + work.partials + t * work.node.columns + column);
-    });
-  }
-
-  /// Does a task of kind `whole` or `tile`. `z`, `sums`: Team::size elements for each right-hand side.
+  /// Multiplies the rows [begin, end) of the panel, and solves for the columns. `partials`: where the sums
+  /// are handed over instead, because other blocks multiply other rows; -1: nowhere.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, const block_start& start, const params& p,
-                                  const supernode& node, const task& work, unsigned char* panel_memory,
-                                  std::uint64_t* arrival, Scalar* z, Scalar* sums) {
-    const std::uint32_t half = start.half;
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, shared_storage& shared, const params& p,
+                                  const supernode& node, std::int64_t begin, std::int64_t end,
+                                  std::int64_t partials) {
+    const std::uint32_t half = shared.start.half;
     const int k = static_cast<int>(node.columns);
-    const std::int64_t first_entry = node.panel + panel_row(work.begin, k);
-    const bool copies = Team::size == 32 || team.warp().index() == 0;
-    if (copies) {
-      copy_panel(ctx, p.panels, first_entry, node.panel + panel_row(work.end, k), panel_memory, arrival,
-                 team.warp().rank());
-    }
-    const auto* const panel = copied_panel<Scalar>(first_entry, panel_memory);
+    std::uint64_t* const arrival = &shared.arrivals[team.index()];
+    const Scalar* const panel = copy_rows(ctx, team, p, node, begin, end, arrival);
+    // Team::size elements for each right-hand side:
+    Scalar* const z = shared.z + team.index() * 32 * Columns;
+    Scalar* const sums = shared.sums + team.index() * 32 * Columns;
     const int width = simt::ceil_power_of_two(k);
     const int column = team.rank() & (width - 1);
     const int group = team.rank() / width;
     const bool finishes = team.rank() < k;
     const auto pivot = p.pivot(ctx, node.first + (finishes ? team.rank() : 0));
-    const Scalar* const entries = panel - panel_row(work.begin, k) + column;
-    array_of<Scalar, Columns> mine = {};
-    for (std::int64_t base = work.begin; base < work.end; base += Team::size) {
-      load_z(ctx, p, half, node, base + team.rank(), work.end, z + team.rank(), Team::size);
-      if (copies && base == work.begin) {
+    typename product::unknown mine{};
+    for (std::int64_t base = begin; base < end; base += Team::size) {
+      load_z(ctx, p, half, node, base + team.rank(), end, z + team.rank(), Team::size);
+      if (team.warp_index() == 0 && base == begin) {
         ctx.wait_bulk(arrival, false);
       }
       team.sync();
       if (column < k) {
-        product::template add_products<Team::size>(ctx, p, node, base, work.end, column, group,
-                                                   Team::size / width, entries, z, mine);
+        product::template add_products<Team::size>(ctx, p, node, base, end, column, group, Team::size / width,
+                                                   panel + column, z, mine);
       }
       team.sync();  // z is read before it is written again
     }
     for (int c = 0; c < Columns; ++c) {
-      sums[c * Team::size + team.rank()] = mine[c];
+      sums[c * Team::size + team.rank()] = rhs_value(mine, c);
     }
     team.sync();
     if (finishes) {
@@ -221,16 +203,14 @@ struct backward_agent {
         for (int at = team.rank(); at < Team::size; at += width) {
           total = total + sums[c * Team::size + at];
         }
-        if (work.kind == task_kind::tile) {
-          p.publish(ctx, half, c, p.size + work.partials + team.rank(), total);
+        if (partials >= 0) {
+          p.publish(ctx, half, c, partials + team.rank(), total);
         } else {
           finish(ctx, p, half, c, node.first + team.rank(), pivot, total);
         }
       }
-    }
-    if (finishes) {
-      const std::int64_t at = work.kind == task_kind::tile ? p.size + work.partials : node.first;
-      p.buffers.reset(ctx, half ^ 1u, at + team.rank(), start.rhs_to_reset, 0, 1);
+      const std::int64_t at = partials >= 0 ? partials : node.first;
+      p.buffers.reset(ctx, half ^ 1u, at + team.rank(), shared.start.rhs_to_reset, 0, 1);
     }
   }
 
@@ -241,8 +221,7 @@ struct backward_agent {
     if (i >= end) {
       return;
     }
-    const std::int64_t column =
-        i < node.columns ? node.first + i : load_index(ctx, p.of.rows + node.rows_begin + i - node.columns);
+    const std::int64_t column = p.of.row_of(ctx, node, i);
     for (int c = 0; c < Columns; ++c) {
       Scalar v{};
       if (c < p.x.columns) {

@@ -66,15 +66,11 @@ struct forward_agent {
       return;
     }
     const task work = ctx.load_constant(p.tasks + shared.start.block - p.forests.count);
-    auto* const panel_memory = static_cast<unsigned char*>(ctx.dynamic_shared());
     if (work.kind == task_kind::warps) {
       supernode_team<Context, 32> team(ctx);
-      const int index = team.warp().index();
-      if (index < work.end - work.begin) {
-        const supernode node = ctx.load_constant(p.small + work.begin + index);
-        solve<32>(ctx, team, shared.start, p, node, 0, node.height(), false,
-                  panel_memory + index * p.warp_bytes, &shared.arrivals[index],
-                  shared.g + index * 32 * Columns);
+      if (team.index() < work.end - work.begin) {
+        const supernode node = ctx.load_constant(p.small + work.begin + team.index());
+        solve<32>(ctx, team, shared, p, node, 0, node.height(), false);
       }
       return;
     }
@@ -87,8 +83,7 @@ struct forward_agent {
       return;
     }
     supernode_team<Context, block_threads> team(ctx);
-    solve<capacity>(ctx, team, shared.start, p, work.node, work.begin, work.end, work.kind == task_kind::tile,
-                    panel_memory, &shared.arrivals[0], shared.g);
+    solve<capacity>(ctx, team, shared, p, work.node, work.begin, work.end, work.kind == task_kind::tile);
   }
 
  private:
@@ -118,22 +113,18 @@ struct forward_agent {
     p.buffers.reset(ctx, start.half ^ 1u, at, start.rhs_to_reset, 0, 1);
   }
 
-  /// Solves for the rows [begin, end) of the panel. `is_tile`: other blocks solve for other rows. Memory of
-  /// the team: `panel_memory` for the rows, and `g`, `Capacity` elements for each right-hand side. The
-  /// function is long because its steps share registers and barriers of the team.
+  /// Solves for the rows [begin, end) of the panel. `is_tile`: other blocks solve for other rows. The team
+  /// has `Capacity` elements of g for each right-hand side. The function is long because its steps share
+  /// registers and barriers of the team.
   template <int Capacity, class Context, class Team>
-  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, const block_start& start, const params& p,
-                                  const supernode& node, std::int64_t begin, std::int64_t end, bool is_tile,
-                                  unsigned char* panel_memory, std::uint64_t* arrival, Scalar* g) {
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, shared_storage& shared, const params& p,
+                                  const supernode& node, std::int64_t begin, std::int64_t end, bool is_tile) {
+    const block_start& start = shared.start;
     const std::uint32_t half = start.half;
     const int k = static_cast<int>(node.columns);
-    const std::int64_t first_entry = node.panel + panel_row(begin, k);
-    const bool copies = Team::size == 32 || team.warp().index() == 0;
-    if (copies) {
-      copy_panel(ctx, p.panels, first_entry, node.panel + panel_row(end, k), panel_memory, arrival,
-                 team.warp().rank());
-    }
-    const auto* const panel = copied_panel<Scalar>(first_entry, panel_memory);
+    std::uint64_t* const arrival = &shared.arrivals[team.index()];
+    const Scalar* const panel = copy_rows(ctx, team, p, node, begin, end, arrival);
+    Scalar* const g = shared.g + team.index() * 32 * Columns;
 
     // Each warp takes up to max_rows rows at a time, but not more than its share.
     const lane_share lanes(k, team.warp().rank());
@@ -161,7 +152,7 @@ struct forward_agent {
       load_g<Capacity>(ctx, p, half, node.first + j, is_tile, begin == 0, own, is_open ? &own_seen : nullptr,
                        g + j);
     }
-    if (copies) {
+    if (team.warp_index() == 0) {
       ctx.wait_bulk(arrival, false);
     }
     team.sync();
@@ -173,8 +164,8 @@ struct forward_agent {
         below_seen = below.try_load(of_lane);
       }
       below.poll(of_lane, below_seen);
-      const Scalar sum = product::template multiply<Capacity>(ctx, team.warp(), p, node, lanes, row, rows,
-                                                              panel - panel_row(begin, k), g);
+      const Scalar sum =
+          product::template multiply<Capacity>(ctx, team.warp(), p, node, lanes, row, rows, panel, g);
       const std::int64_t i = row + finished;
       if (finished >= 0 && has_rhs && i < k) {
         p.store_x(ctx, node.first + i, rhs, half, node.first + i, g[lanes.rhs() * Capacity + i] + sum);

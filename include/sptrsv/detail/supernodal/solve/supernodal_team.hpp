@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "sptrsv/detail/base/at.hpp"
@@ -25,6 +26,10 @@ class supernode_team {
 
   [[nodiscard]] SPTRSV_DEVICE int rank() const { return size == 32 ? warp_.rank() : ctx_.thread_rank(); }
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
+  /// Returns the number of the team in its block.
+  [[nodiscard]] SPTRSV_DEVICE int index() const { return size == 32 ? warp_.index() : 0; }
+  /// Returns the number of the warp in its team.
+  [[nodiscard]] SPTRSV_DEVICE int warp_index() const { return size == 32 ? 0 : warp_.index(); }
   SPTRSV_DEVICE void sync() {
     if constexpr (size == 32) {
       warp_.sync();
@@ -37,6 +42,26 @@ class supernode_team {
   Context& ctx_;
   decltype(std::declval<Context&>().template group<32>()) warp_;
 };
+
+/// Returns whether `v` is true in any thread of the team, and orders memory among them. All of them call it.
+/// A sync must lie between two calls. `votes`: shared memory, one element per warp of the block.
+template <class Team>
+// NOLINTNEXTLINE(readability-non-const-parameter): blocks write the votes
+SPTRSV_DEVICE bool any_in_team(Team& team, bool* votes, bool v) {
+  bool found = team.warp().any(v);
+  if constexpr (Team::size > 32) {
+    if (team.warp().rank() == 0) {
+      votes[team.warp().index()] = found;
+    }
+  }
+  team.sync();
+  if constexpr (Team::size > 32) {
+    for (int w = 0; w < Team::size / 32; ++w) {
+      found = found || votes[w];
+    }
+  }
+  return found;
+}
 
 /// Prepares words of shared memory for bulk copies, a word by a thread.
 template <class Context, class Arrivals>
@@ -64,17 +89,15 @@ struct panel_space {
     return {static_cast<int>(std::min<std::int64_t>(available, Tuning::tile_bytes) / (16 * warps) * 16)};
   }
   [[nodiscard]] int bytes() const { return warps * warp_bytes; }
-  [[nodiscard]] std::int64_t block_entries() const {
-    return (bytes() - slack) / static_cast<int>(sizeof(Scalar));
-  }
-  [[nodiscard]] std::int64_t warp_entries() const {
-    return (warp_bytes - slack) / static_cast<int>(sizeof(Scalar));
-  }
   /// Returns what a task may have. Strips are copied without slack.
   [[nodiscard]] task_limits limits() const {
-    return {Tuning::block_threads, warp_entries(),
-            block_entries(),       Tuning::block_threads,
-            strip_columns,         bytes() / (strip_columns * static_cast<int>(sizeof(Scalar)))};
+    constexpr int scalar = static_cast<int>(sizeof(Scalar));
+    return {Tuning::block_threads,
+            (warp_bytes - slack) / scalar,
+            (bytes() - slack) / scalar,
+            Tuning::block_threads,
+            strip_columns,
+            bytes() / (strip_columns * scalar)};
   }
 };
 
@@ -96,12 +119,33 @@ SPTRSV_DEVICE const Scalar* copied_panel(std::int64_t begin, const unsigned char
   return reinterpret_cast<const Scalar*>(space + begin * static_cast<std::int64_t>(sizeof(Scalar)) % 16);
 }
 
-/// Returns the sum of what tiles hand over at address(tile): of the tiles first, first + step, ... of a task.
-/// `AtOnce` of them are loaded before the first of them is waited for.
-template <int AtOnce, class Value, class Context, class Address>
-SPTRSV_DEVICE Value sum_handed_over(Context& ctx, const task& work, int first, int step,
-                                    const Address& address) {
+/// Begins to copy the rows [begin, end) of the panel of a supernode to the dynamic shared memory of the team.
+/// Returns where row 0 of the panel would begin there. The first warp of the team waits for the copy with
+/// wait_bulk.
+template <class Context, class Team, class Params>
+SPTRSV_DEVICE auto copy_rows(Context& ctx, const Team& team, const Params& p, const supernode& node,
+                             std::int64_t begin, std::int64_t end, std::uint64_t* arrival) {
+  using scalar = std::decay_t<decltype(*p.panels)>;
+  auto* const memory = static_cast<unsigned char*>(ctx.dynamic_shared()) + team.index() * p.warp_bytes;
+  const std::int64_t before = panel_row(begin, node.columns);
+  const std::int64_t first = node.panel + before;
+  if (team.warp_index() == 0) {
+    copy_panel(ctx, p.panels, first, node.panel + panel_row(end, node.columns), memory, arrival,
+               team.warp().rank());
+  }
+  return copied_panel<scalar>(first, memory) - before;
+}
+
+/// Returns the sum for a column over the tiles first, first + step, ... of a task, which hand over their
+/// sums. `component(i)`: the address of value number i that is handed over. `AtOnce` of them are loaded
+/// before the first of them is waited for.
+template <int AtOnce, class Value, class Context, class Params, class Component>
+SPTRSV_DEVICE Value sum_of_tiles(Context& ctx, const Params& p, const task& work, std::int64_t column,
+                                 int first, int step, const Component& component) {
   using flag = value_flag<Value>;
+  const auto address = [&](int t) {
+    return component(p.size + work.partials + t * work.node.columns + column);
+  };
   Value total{};
   for (int t = first; t < work.tiles; t += AtOnce * step) {
     array_of<typename flag::reading, AtOnce> seen;

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::supernodal {
@@ -132,13 +133,9 @@ struct forward_product {
     const Scalar sent[2] = {is_upper ? values[0] : values[2], is_upper ? values[1] : values[3]};
     const Scalar halves[2] = {kept[0] + warp.shuffle_xor(sent[0], width / 2),
                               kept[1] + warp.shuffle_xor(sent[1], width / 2)};
-    Scalar sum =
+    const Scalar of_quarter =
         (is_odd ? halves[1] : halves[0]) + warp.shuffle_xor(is_odd ? halves[0] : halves[1], width / 4);
-    SPTRSV_UNROLL
-    for (int mask = width / 8; mask > 0; mask /= 2) {
-      sum = sum + warp.shuffle_xor(sum, mask);
-    }
-    return sum;
+    return simt::reduce(warp, of_quarter, width / 4, simt::plus{});
   }
 };
 
@@ -148,44 +145,35 @@ struct backward_product {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps = block_threads / 32;
   using params = solve_params<Scalar, Index, Offset>;
+  using unknown = unknown_t<Scalar, Columns>;
 
   /// Adds the products of `count` entries of a column with z: every warps-th row from row `i` on.
   template <class Context>
   SPTRSV_DEVICE static void add_strip(Context& ctx, const params& p, const supernode& node, std::int64_t i,
                                       int count, int column, const Scalar* entries, const Scalar* z,
-                                      array_of<Scalar, Columns>& sums) {
-    array_of<Scalar, Columns> added = {};
-    const auto add = [&](int t) {
-      SPTRSV_UNROLL
-      for (int c = 0; c < Columns; ++c) {
-        added[c] = added[c] + entries[t * warps * strip_columns] * z[c * block_threads + t];
+                                      unknown& sum) {
+    const auto add = [&](int t, unknown& to) {
+      to = to + entries[t * warps * strip_columns] * row_of<block_threads>(z, t);
+    };
+    const auto add_all = [&](unknown& to) {
+      if (count == 32) {
+        SPTRSV_UNROLL
+        for (int t = 0; t < 32; ++t) {
+          add(t, to);
+        }
+      } else {
+        for (int t = 0; t < count; ++t) {
+          add(t, to);
+        }
       }
     };
-    if (count == 32) {
-      SPTRSV_UNROLL
-      for (int t = 0; t < 32; ++t) {
-        add(t);
-      }
-    } else {
+    add_finite(sum, add_all, [&](unknown& to) {
       for (int t = 0; t < count; ++t) {
-        add(t);
+        if (p.of.depends(ctx, node, i + t * warps, column)) {
+          add(t, to);
+        }
       }
-    }
-    bool finite = true;
-    for (int c = 0; c < Columns; ++c) {
-      finite = finite && is_finite(added[c]);
-    }
-    for (int c = 0; !finite && c < Columns; ++c) {
-      added[c] = Scalar{};
-    }
-    for (int t = 0; !finite && t < count; ++t) {  // leave out the zeros by structure
-      if (p.of.depends(ctx, node, i + t * warps, column)) {
-        add(t);
-      }
-    }
-    for (int c = 0; c < Columns; ++c) {
-      sums[c] = sums[c] + added[c];
-    }
+    });
   }
 
   /// Adds this thread's share of a column times z: every `groups`-th row from `group` on. `entries`: where
@@ -193,85 +181,73 @@ struct backward_product {
   template <int Capacity, class Context>
   SPTRSV_DEVICE static void add_products(Context& ctx, const params& p, const supernode& node,
                                          std::int64_t base, std::int64_t end, int column, int group,
-                                         int groups, const Scalar* entries, const Scalar* z,
-                                         array_of<Scalar, Columns>& sums) {
-    array_of<Scalar, Columns> added = {};
-    multiply<Capacity, false>(ctx, p, node, base, end, column, group, groups, entries, z, added);
-    bool finite = true;
-    for (int c = 0; c < Columns; ++c) {
-      finite = finite && is_finite(added[c]);
-    }
-    if (!finite) {  // where z is not finite, the zeros by structure must be left out
-      for (int c = 0; c < Columns; ++c) {
-        added[c] = Scalar{};
-      }
-      multiply<Capacity, true>(ctx, p, node, base, end, column, group, groups, entries, z, added);
-    }
-    for (int c = 0; c < Columns; ++c) {
-      sums[c] = sums[c] + added[c];
-    }
-  }
-
- private:
-  /// Does add_products(). `Checks`: leave out what is zero by structure.
-  template <int Capacity, bool Checks, class Context>
-  SPTRSV_DEVICE static void multiply(Context& ctx, const params& p, const supernode& node, std::int64_t base,
-                                     std::int64_t end, int column, int group, int groups,
-                                     const Scalar* entries, const Scalar* z,
-                                     array_of<Scalar, Columns>& sums) {
-    constexpr int at_once = Checks ? 1 : 8;
+                                         int groups, const Scalar* entries, const Scalar* z, unknown& sum) {
     const int k = static_cast<int>(node.columns);
     const int count = static_cast<int>(end - base < Capacity ? end - base : Capacity);
-    const int below = base < k ? static_cast<int>(k - base) : 0;  // the first row below the diagonal block
-    const int diagonal = count < below ? count : below;
-    const auto add = [&](Scalar factor, int t) {
-      SPTRSV_UNROLL
-      for (int c = 0; c < Columns; ++c) {
-        sums[c] = sums[c] + factor * z[c * Capacity + t];
-      }
-    };
+    const auto add = [&](Scalar factor, int t, unknown& to) { to = to + factor * row_of<Capacity>(z, t); };
     // The diagonal of V is one and not stored; above it V is zero.
-    const auto factor_in_diagonal = [&](int t) {
+    const auto factor = [&](int t) {
       const int i = static_cast<int>(base) + t;
       return i > column ? entries[panel_row(i, k)] : i == column ? pivot_divisor<Scalar>::one() : Scalar{};
     };
-    int t = group;
-    for (; !Checks && t + (at_once - 1) * groups < diagonal; t += at_once * groups) {
-      array_of<Scalar, at_once> factors;
-      SPTRSV_UNROLL
-      for (int r = 0; r < at_once; ++r) {
-        factors[r] = factor_in_diagonal(t + r * groups);
-      }
-      SPTRSV_UNROLL
-      for (int r = 0; r < at_once; ++r) {
-        add(factors[r], t + r * groups);
-      }
-    }
-    for (; t < diagonal; t += groups) {
-      const std::int64_t i = base + t;
-      if (i >= column && (!Checks || p.of.depends(ctx, node, i, column))) {
-        add(factor_in_diagonal(t), t);
-      }
-    }
-    const Scalar* const first_below = entries + panel_row(base + below, k);
-    for (; t + (at_once - 1) * groups < count; t += at_once * groups) {
-      array_of<Scalar, at_once> factors;
-      SPTRSV_UNROLL
-      for (int r = 0; r < at_once; ++r) {
-        factors[r] = first_below[(t + r * groups - below) * k];
-      }
-      SPTRSV_UNROLL
-      for (int r = 0; r < at_once; ++r) {
-        if (!Checks || p.of.depends(ctx, node, base + t + r * groups, column)) {
-          add(factors[r], t + r * groups);
+    const auto add_all = [&](unknown& to) {
+      constexpr int at_once = 8;
+      const int below = base < k ? static_cast<int>(k - base) : 0;  // the first row below the diagonal block
+      const int diagonal = count < below ? count : below;
+      const Scalar* const first_below = entries + panel_row(base + below, k);
+      int t = group;
+      // Adds the rows before `last`.
+      const auto add_until = [&](int last, const auto& factor_of) {
+        for (; t + (at_once - 1) * groups < last; t += at_once * groups) {
+          Scalar factors[at_once];
+          SPTRSV_UNROLL
+          for (int r = 0; r < at_once; ++r) {
+            factors[r] = factor_of(t + r * groups);
+          }
+          SPTRSV_UNROLL
+          for (int r = 0; r < at_once; ++r) {
+            add(factors[r], t + r * groups, to);
+          }
+        }
+        for (; t < last; t += groups) {
+          add(factor_of(t), t, to);
+        }
+      };
+      add_until(diagonal, factor);
+      add_until(count, [&](int row) { return first_below[(row - below) * k]; });
+    };
+    add_finite(sum, add_all, [&](unknown& to) {
+      for (int t = group; t < count; t += groups) {
+        if (base + t >= column && p.of.depends(ctx, node, base + t, column)) {
+          add(factor(t), t, to);
         }
       }
+    });
+  }
+
+ private:
+  /// Returns z of a row, whose right-hand sides are `Stride` elements apart.
+  template <int Stride>
+  SPTRSV_DEVICE static unknown row_of(const Scalar* z, int t) {
+    unknown v{};
+    for (int c = 0; c < Columns; ++c) {
+      rhs_value(v, c) = z[c * Stride + t];
     }
-    for (; t < count; t += groups) {
-      if (!Checks || p.of.depends(ctx, node, base + t, column)) {
-        add(first_below[(t - below) * k], t);
-      }
+    return v;
+  }
+
+  /// Adds to `sum` what add_all adds to zeros. Where z is not finite, the zeros by structure must be left
+  /// out: then what add_by_structure adds to zeros.
+  template <class AddAll, class AddByStructure>
+  SPTRSV_DEVICE static void add_finite(unknown& sum, const AddAll& add_all,
+                                       const AddByStructure& add_by_structure) {
+    unknown added{};
+    add_all(added);
+    if (!is_finite(added)) {
+      added = {};
+      add_by_structure(added);
     }
+    sum = sum + added;
   }
 };
 

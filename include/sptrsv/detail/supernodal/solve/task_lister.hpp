@@ -164,15 +164,13 @@ class task_lister {
     const auto offset = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     const std::int32_t last =
         *std::max_element(positions_.begin() + offset(begin), positions_.begin() + offset(end));
-    const auto by_position = lists_of<std::int64_t>(last + 1, [&](const auto& put) {
-      for (std::size_t i = begin; i < end; ++i) {
-        put(positions_[i], static_cast<std::int64_t>(i));
-      }
-    });
+    std::vector<std::int64_t> offsets;
+    const std::vector<std::int64_t> order =
+        group_entries(positions_.data() + begin, end - begin, last + 1, offsets);
     std::vector<task> sorted;
     sorted.reserve(end - begin);
-    for (const std::int64_t i : by_position.vertices) {
-      sorted.push_back(list_.tasks[at(i)]);
+    for (const std::int64_t i : order) {
+      sorted.push_back(list_.tasks[begin + at(i)]);
     }
     std::copy(sorted.begin(), sorted.end(), list_.tasks.begin() + offset(begin));
   }

@@ -6,6 +6,7 @@
 
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
+#include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 #include "sptrsv/detail/supernodal/values/panel_tiles.hpp"
 #include "sptrsv/detail/supernodal/values/tile_product.hpp"
 
@@ -41,7 +42,7 @@ struct invert_agent {
     array_of<Scalar, side, stride> n;
     array_of<Scalar, side, stride> v;
     panel_column<Index, Offset> columns[Small ? small_columns : Tuning::max_width];
-    array_of<bool, block_threads / 32> is_finite;
+    array_of<bool, block_threads / 32> votes;
   };
   struct params {
     stored_panels<Scalar, Index, Offset> from;
@@ -54,6 +55,7 @@ struct invert_agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const panel_part part = ctx.load_constant(p.parts + ctx.block_rank());
+    supernode_team<Context, block_threads> team(ctx);
     panel_tiles<Context, Scalar, Index, Offset, block_threads> tiles(ctx, p.from, p.panels, part.supernode);
     const int k = tiles.columns();
     const int first = static_cast<int>(part.begin);
@@ -71,7 +73,7 @@ struct invert_agent {
       for (int l = first; l < row; l += side) {
         const bool finite_n = load_n(row, l);
         const bool finite_v = tiles.template load_inverse<side>(shared.v, l, first);
-        if (all_of_block<block_threads>(ctx, shared.is_finite, finite_n && finite_v)) {
+        if (!any_in_team(team, shared.votes, !finite_n || !finite_v)) {
           sums.template add<side>(shared.n, shared.v);
         } else {
           add_products_if(sums, shared.n, shared.v, side, [&](int i, int j) {
@@ -86,7 +88,7 @@ struct invert_agent {
         const Scalar identity = row + i == first + j ? pivot_divisor<Scalar>::one() : Scalar{};
         shared.v[i][j] = identity - sum;
       });
-      const bool is_finite = all_of_block<block_threads>(ctx, shared.is_finite, finite_n);
+      const bool is_finite = !any_in_team(team, shared.votes, !finite_n);
       if (ctx.thread_rank() < side) {
         const int j = ctx.thread_rank();
         if (is_finite && is_finite_column(shared.v, j)) {

@@ -191,21 +191,4 @@ class panel_tiles {
   int height_;
 };
 
-/// Returns whether `v` is true in all threads of the block. Orders shared memory among them. `votes`: shared
-/// memory, one element per warp; a barrier must lie between two calls.
-template <int Threads, class Context>
-SPTRSV_DEVICE bool all_of_block(Context& ctx, array_of<bool, Threads / 32>& votes, bool v) {
-  const auto warp = ctx.template group<32>();
-  const bool of_warp = warp.all(v);
-  if (warp.rank() == 0) {
-    votes[warp.index()] = of_warp;
-  }
-  ctx.barrier();
-  bool all = true;
-  for (const bool vote : votes) {
-    all = all && vote;
-  }
-  return all;
-}
-
 }  // namespace sptrsv::SPTRSV_ABI::detail::supernodal

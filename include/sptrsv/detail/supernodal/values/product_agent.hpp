@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/at.hpp"
+#include "sptrsv/detail/supernodal/solve/supernodal_team.hpp"
 #include "sptrsv/detail/supernodal/values/invert_agent.hpp"
 #include "sptrsv/detail/supernodal/values/panel_tiles.hpp"
 #include "sptrsv/detail/supernodal/values/tile_product.hpp"
@@ -47,7 +48,7 @@ struct product_agent {
     array_of<Scalar, rows, depth + 4> w;
     array_of<Scalar, depth, columns + 4> v;
     panel_column<Index, Offset> columns_of_c[Small ? small_columns : Tuning::max_width];
-    array_of<bool, block_threads / 32> is_finite;
+    array_of<bool, block_threads / 32> votes;
   };
   struct params {
     stored_panels<Scalar, Index, Offset> from;
@@ -62,6 +63,7 @@ struct product_agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const panel_part part = ctx.load_constant(p.parts + ctx.block_rank() / p.strips);
+    supernode_team<Context, block_threads> team(ctx);
     panel_tiles<Context, Scalar, Index, Offset, block_threads> tiles(ctx, p.from, p.panels, part.supernode);
     const int k = tiles.columns();
     const int begin = static_cast<int>(part.begin);
@@ -92,7 +94,7 @@ struct product_agent {
       for (int l = first; l < k; l += depth) {
         const bool finite_w = stores_c ? tiles.template load_below<depth>(shared.w, begin, l) : load_c(l);
         const bool finite_v = tiles.template load_inverse<columns>(shared.v, l, first);
-        const bool finite = all_of_block<block_threads>(ctx, shared.is_finite, finite_w && finite_v);
+        const bool finite = !any_in_team(team, shared.votes, !finite_w || !finite_v);
         if (finite) {
           sums.template add<depth>(shared.w, shared.v);
         } else {
