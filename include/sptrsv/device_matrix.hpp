@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "sptrsv/conversions.hpp"
-#include "sptrsv/detail/analysis/device_blocks.hpp"
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -197,23 +196,6 @@ device_csr_matrix<Value, Index, Offset> to_csr(const device_bsr_matrix<Value, In
       detail::make_buffer<Value>(view.entries, on, memory)};
   detail::expand_into(view, "to_csr", on, memory, made.row_offsets, made.column_indices, made.values);
   return made;
-}
-
-/// Returns the matrix in blocks, in device memory: those that have an entry of `a`, filled with zeros,
-/// ascending in each block row. Of entries that `a` has twice any one is taken. Synchronises `stream`.
-/// Otherwise as to_csc; errc::invalid_argument also if the matrix does not consist of blocks of this size, or
-/// if Offset cannot count the values of the blocks.
-///
-/// @param block_size rows and columns of a block, 1 to 1024.
-/// @param order of the values of a block.
-template <class Value, class Index, class Offset, class Stream = stream_handle>
-device_bsr_matrix<Value, Index, Offset> to_bsr(const device_csr_matrix<Value, Index, Offset>& a,
-                                               std::int64_t block_size,
-                                               block_order order = block_order::by_rows, Stream stream = {},
-                                               memory_resource* resource = nullptr) {
-  const detail::executor_t<Stream> on(stream);
-  return detail::blocks_on_device<device_bsr_matrix<Value, Index, Offset>>(
-      a.view(), block_size, order, on, detail::resource_or_default(resource, on));
 }
 
 }  // namespace sptrsv::SPTRSV_ABI

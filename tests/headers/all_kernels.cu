@@ -35,10 +35,9 @@ void instantiate_all() {
   static_cast<void>(sptrsv::analyze_incomplete_lu(sptrsv::csr_view<Value>{}));
   static_cast<void>(sptrsv::analyze_incomplete_cholesky(sptrsv::csr_view<Value>{}));
   const auto by_columns = sptrsv::to_csc(sptrsv::device_csr_matrix<Value>{});
-  const auto by_rows = sptrsv::to_csr(by_columns);
-  const auto blocks = sptrsv::to_bsr(by_rows, 2);
-  static_cast<void>(sptrsv::to_csr(blocks));
-  static_cast<void>(sptrsv::analyze(sptrsv::policy::sync_free_thread{}, blocks));
+  static_cast<void>(sptrsv::to_csr(by_columns));
+  static_cast<void>(sptrsv::to_csr(sptrsv::device_bsr_matrix<Value>{}));
+  static_cast<void>(sptrsv::analyze(sptrsv::policy::sync_free_thread{}, sptrsv::bsr_view<Value>{}));
 }
 
 }  // namespace
