@@ -422,17 +422,18 @@ SPTRSV_TEST_P(bad_input, random_accidents_of_blocks_are_named_as_on_the_host) {
   random_source source(2);
   std::uint64_t refused = 0;
   for (std::uint64_t i = 0; i < trials(150); ++i) {
-    const auto block = static_cast<std::int64_t>(2 + source.below(2));
-    const form f = all_forms()[2 * source.below(12)];  // by rows
+    const std::int64_t block = 2 + source.below(2);
+    const form f = all_forms()[static_cast<std::size_t>(2 * source.below(12))];  // by rows
     auto a = to_bsr(this->make(patterns::random(12, 2, i), f).by_rows, block,
                     source.coin() ? block_order::by_rows : block_order::by_columns);
     const auto damage = [&](auto& array) {
       using element = typename std::decay_t<decltype(array)>::value_type;
-      const std::int64_t steps[] = {-1, 1, -1000, 1000, std::numeric_limits<element>::max() / 2};
-      element& hit = array[source.below(array.size())];
+      const std::int64_t steps[] = {-1, 1, -1000, 1000, std::numeric_limits<element>::max() / 4};
+      const auto size = static_cast<std::int64_t>(array.size());
+      element& hit = array[static_cast<std::size_t>(source.below(size))];
       hit = static_cast<element>(hit + steps[source.below(5)]);
     };
-    for (std::uint64_t accidents = source.below(3); accidents > 0; --accidents) {
+    for (std::int64_t accidents = source.below(3); accidents > 0; --accidents) {
       source.coin() ? damage(a.row_offsets) : damage(a.column_indices);
     }
     const auto expected = failure::of([&] { sptrsv::analyze(policy::host_serial{}, a, f.options()); });
