@@ -103,9 +103,9 @@ ERRORS = (
         "sync_free_warp",
         Edit(
             D + "papers/sync_free_warp/sync_free_warp_engine.hpp",
-            "e < end",
-            "e + 32 < end",
-            within="for (; e < end; e += 32)",
+            "e < r.end",
+            "e + 32 < r.end",
+            within="for (; e < r.end; e += 32)",
         ),
     ),
     error(
