@@ -36,9 +36,9 @@ struct level_plan {
 /// work at once. The lanes of a row take its entries one after the other and then add their sums.
 inline std::int64_t level_steps(std::int64_t rows, std::int64_t longest_row, int lanes,
                                 std::int64_t available) {
-  const std::int64_t rounds = (rows * lanes + available - 1) / available;
+  const std::int64_t rounds = simt::ceil_div(rows * lanes, available);
   const std::int64_t addition = lanes == 1 ? 0 : lanes == 8 ? 1 : 2;
-  return rounds * ((longest_row + lanes - 1) / lanes + addition + 1);
+  return rounds * (simt::ceil_div(longest_row, lanes) + addition + 1);
 }
 
 /// Returns the lanes per row, 1, 8 or 32, with the fewest steps.
@@ -172,10 +172,9 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
 
   void plan(const Executor& on, memory_resource& resource) {
     const auto longest = make_zeros<std::int64_t>(levels_.count, on, resource);
-    simt::for_each(
-        on, triangle_.size,
-        level_set::measure_levels<Index, Offset>{triangle_.row_offsets.data(), levels_.level_offsets.data(),
-                                                 levels_.count, longest.data()});
+    triangle_kernels::for_each_entry(
+        on, levels_.level_offsets.data(), levels_.count, triangle_.size,
+        level_set::measure_levels<Offset>{triangle_.row_offsets.data(), longest.data()});
     level_set::level_plan made = level_set::make_plan<Tuning>(download_array(levels_.level_offsets, on),
                                                               download_array(longest, on), is_recorded());
     level_lanes_ = upload(made.level_lanes, on, resource);
