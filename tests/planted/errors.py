@@ -418,7 +418,7 @@ ERRORS = (
         Edit(D + "papers/block/block_rows.hpp", "warp.ballot(is_shared)", "warp.ballot(is_shared) & 0x7fffffffu"),
     ),
     error(
-        "a square stores its sum instead of adding it", "value", "block", Edit(BLOCK, "ctx.load(sum) + term", "term")
+        "a square stores its sum instead of adding it", "value", "block", Edit(BLOCK, "ctx.load(known) + sum", "sum")
     ),
     # scheme
     error(

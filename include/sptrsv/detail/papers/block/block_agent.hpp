@@ -234,19 +234,14 @@ struct agent {
   SPTRSV_DEVICE static void finish_row(Context& ctx, const shared_storage& shared, const params& p,
                                        const rows& system, std::int64_t item, std::int64_t rhs, Scalar sum) {
     if (shared.work.kind == step_kind::square) {
-      add_to_sum(ctx, p, shared.work.numbers, item, rhs, sum);
+      const std::int64_t numbers = shared.work.numbers;
+      const std::int64_t row = numbers < 0 ? item : load_index(ctx, p.numbers + numbers + item);
+      Scalar* const known = p.sums + rhs * p.system.size + row;
+      ctx.store(known, ctx.load(known) + sum);
     } else {
       const typename rows::row r = system.open(ctx, item);
       system.finish(ctx, r, shared.start.half, rhs, system.load_b(ctx, r, rhs), sum);
     }
-  }
-
-  template <class Context>
-  SPTRSV_DEVICE static void add_to_sum(Context& ctx, const params& p, std::int64_t numbers, std::int64_t item,
-                                       std::int64_t rhs, Scalar term) {
-    const std::int64_t row = numbers < 0 ? item : load_index(ctx, p.numbers + numbers + item);
-    Scalar* const sum = p.sums + rhs * p.system.size + row;
-    ctx.store(sum, ctx.load(sum) + term);
   }
 };
 

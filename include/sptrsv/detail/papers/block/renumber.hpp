@@ -9,11 +9,11 @@
 
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
+#include "sptrsv/detail/papers/block/layout.hpp"
 #include "sptrsv/detail/papers/row_wise/tasks.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
@@ -118,17 +118,18 @@ void divide(block_order<Index, Offset>& made, const row_wise::device_bounds& blo
   made.rows.rows = std::move(substitution_indices);
 }
 
-/// Renumbers `t` in level order, then by the levels of the diagonal blocks of each pass. Synchronises.
+/// Renumbers `t` in level order, then by the levels of `blocks` diagonal blocks, in passes: 2, 4, 8, ...
+/// blocks, if the cut is recursive. Synchronises.
 template <class Index, class Offset, class Executor>
-block_order<Index, Offset> renumber(const device_triangle<Index, Offset>& t,
-                                    const std::vector<std::vector<std::int64_t>>& passes, const Executor& on,
-                                    const analysis_memory& memory) {
+block_order<Index, Offset> renumber(const device_triangle<Index, Offset>& t, policy::block_cut cut,
+                                    std::int64_t blocks, const Executor& on, const analysis_memory& memory) {
   block_order<Index, Offset> made;
   made.rows = levels_on_device(t, on, memory);
   made.inside = in_level_order(t, made.rows, on, memory);
-  for (const std::vector<std::int64_t>& bounds : passes) {
-    const buffer<std::int64_t> there = upload(bounds, on, memory.scratch);
-    divide(made, {there.data(), static_cast<std::int64_t>(bounds.size()) - 1, bounds.back()}, on, memory);
+  const bool is_recursive = cut == policy::block_cut::recursive;
+  for (std::int64_t b = is_recursive ? 2 : blocks; b <= blocks && b > 1; b *= 2) {
+    const buffer<std::int64_t> bounds = upload(even_bounds(t.size, b), on, memory.scratch);
+    divide(made, {bounds.data(), b, t.size}, on, memory);
   }
   return made;
 }
