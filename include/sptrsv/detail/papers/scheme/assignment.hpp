@@ -38,7 +38,7 @@ struct assignment {
   /// By warp: index of its first group in `queue`; one more for the end. Null: round-robin over the warps,
   /// which gives each warp one group if there are as many warps as groups.
   const Index* queue_first;
-  const Index* queue;       ///< group indices, relative to first_group
+  const Index* queue;       ///< of all launches: group indices, relative to first_group
   assignment_state* state;  ///< null if no row of the launch waits
 };
 
