@@ -55,20 +55,18 @@ device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offse
   return inside;
 }
 
-using level_key = std::uint64_t;
-
 /// Computes the sort key of each row: its block, then its level in the block.
 template <class Index>
 struct find_level_keys {
   const Index* levels;  ///< by row, counted from 1
   row_wise::device_bounds blocks;
   std::int64_t max_levels;
-  level_key* keys;  ///< output by row
+  std::uint64_t* keys;  ///< output by row
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    ctx.store(keys + row, static_cast<level_key>(blocks.block_of(ctx, row) * (max_levels + 1) +
-                                                 load_index(ctx, levels + row)));
+    ctx.store(keys + row, static_cast<std::uint64_t>(blocks.block_of(ctx, row) * (max_levels + 1) +
+                                                     load_index(ctx, levels + row)));
   }
 };
 
@@ -99,8 +97,8 @@ void divide(block_order<Index, Offset>& made, const row_wise::device_bounds& blo
   made.inside.diagonal_sources = {};
   const device_triangle<Index, Offset> inside = entries_inside(made.inside, blocks, on, memory.all_scratch());
   const row_levels<Index> levels = levels_of_rows(inside, on, memory);
-  const auto keys = make_buffer<level_key>(inside.size, on, memory.scratch);
-  const auto sorted = make_buffer<level_key>(inside.size, on, memory.scratch);
+  const auto keys = make_buffer<std::uint64_t>(inside.size, on, memory.scratch);
+  const auto sorted = make_buffer<std::uint64_t>(inside.size, on, memory.scratch);
   device_levels<Index> rows;  // new solve index -> solve index before this pass
   rows.rows = make_buffer<Index>(inside.size, on, memory.scratch);
   simt::for_each(on, inside.size,
