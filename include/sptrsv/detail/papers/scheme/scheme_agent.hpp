@@ -175,11 +175,9 @@ struct agent {
     ctx.barrier();
     const auto warps = static_cast<std::uint32_t>(ctx.block_threads() / 32);
     const auto block = static_cast<std::uint32_t>(shared.start.block);
-    group_sequence<Index> work(ctx, warp, p.work, block * warps + static_cast<std::uint32_t>(warp.index()),
-                               p.work.blocks * warps, shared.by_ticket, shared.start.half);
-    for (; work.has_group(); work.next(ctx, warp)) {
-      solve_group(ctx, warp, shared, p, work.group(ctx));
-    }
+    for_each_group(ctx, warp, p.work, block * warps + static_cast<std::uint32_t>(warp.index()),
+                   p.work.blocks * warps, shared.by_ticket, shared.start.half,
+                   [&](std::int64_t group) { solve_group(ctx, warp, shared, p, group); });
   }
 
  private:
