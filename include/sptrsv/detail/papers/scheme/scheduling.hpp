@@ -206,29 +206,6 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
   return facts;
 }
 
-/// The loads of all warps of a launch.
-class warp_loads {
- public:
-  explicit warp_loads(std::size_t warps) : loads_(warps, 0) {
-    for (std::size_t warp = 0; warp < warps; ++warp) {
-      order_.emplace(0, warp);
-    }
-  }
-
-  [[nodiscard]] std::int64_t of(std::size_t warp) const { return loads_[warp]; }
-  /// Returns the first of the warps with the smallest load.
-  [[nodiscard]] std::size_t least() const { return order_.begin()->second; }
-  void add(std::size_t warp, std::int64_t load) {
-    auto moved = order_.extract({loads_[warp], warp});
-    moved.value().first = loads_[warp] += load;
-    order_.insert(std::move(moved));
-  }
-
- private:
-  std::vector<std::int64_t> loads_;                       ///< by warp
-  std::set<std::pair<std::int64_t, std::size_t>> order_;  ///< load and warp
-};
-
 /// Assigns the groups of each launch to its warps, `warps` in a block: each to the warp with the smallest
 /// load so far, or, for warp_scheduling::locality, to such a warp of the blocks that solve its parents, if a
 /// parent is in this launch. Returns the groups of each warp of all launches, relative to the first of the
@@ -239,9 +216,13 @@ vertex_lists<Index, Index> make_queues(const group_facts<Index>& facts,
                                        warp_scheduling how) {
   std::vector<std::size_t> worker_of(facts.loads.size());  // by group: its warp in the launch
   for (const node_launch& l : launches) {
-    warp_loads loads(at(l.blocks) * at(warps));
+    std::vector<std::int64_t> loads(at(l.blocks) * at(warps), 0);  // by warp
+    std::set<std::pair<std::int64_t, std::size_t>> order;          // load and warp
+    for (std::size_t warp = 0; warp < loads.size(); ++warp) {
+      order.emplace(0, warp);
+    }
     const auto near_parents = [&](std::int64_t group) {
-      std::size_t best = loads.least();
+      std::size_t best = order.begin()->second;
       bool found = false;
       for (const Index parent : facts.parents_of[at(group)]) {
         if (parent < l.first_group) {
@@ -249,15 +230,19 @@ vertex_lists<Index, Index> make_queues(const group_facts<Index>& facts,
         }
         const std::size_t first = worker_of[at(parent)] / at(warps) * at(warps);
         for (std::size_t w = first; w < first + at(warps); ++w) {
-          best = !found || loads.of(w) < loads.of(best) ? w : best;
+          best = !found || loads[w] < loads[best] ? w : best;
           found = true;
         }
       }
       return best;
     };
     for (std::int64_t group = l.first_group; group < l.first_group + l.groups; ++group) {
-      worker_of[at(group)] = how == warp_scheduling::locality ? near_parents(group) : loads.least();
-      loads.add(worker_of[at(group)], facts.loads[at(group)]);
+      const std::size_t worker =
+          how == warp_scheduling::locality ? near_parents(group) : order.begin()->second;
+      worker_of[at(group)] = worker;
+      order.erase({loads[worker], worker});
+      loads[worker] += facts.loads[at(group)];
+      order.emplace(loads[worker], worker);
     }
   }
   const node_launch& last = launches.back();

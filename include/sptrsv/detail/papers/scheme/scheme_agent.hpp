@@ -170,7 +170,12 @@ struct agent {
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const auto warp = ctx.template group<32>();
     if (ctx.thread_rank() == 0) {
-      begin(ctx, shared, p);
+      block_start& start = shared.start;
+      take_block(ctx, start, p.system.buffers.state, p.system.x.columns, p.solve_blocks);
+      start.block -= p.work.first_block;
+      shared.half = Buffers::half_of(start.solve);
+      shared.by_ticket =
+          p.work.state != nullptr && !decide(ctx, p.work, start.block, start.half, Tuning::patience);
     }
     ctx.barrier();
     const auto warps = static_cast<std::uint32_t>(ctx.block_threads() / 32);
@@ -181,16 +186,6 @@ struct agent {
   }
 
  private:
-  template <class Context>
-  SPTRSV_DEVICE static void begin(Context& ctx, shared_storage& shared, const params& p) {
-    block_start& start = shared.start;
-    take_block(ctx, start, p.system.buffers.state, p.system.x.columns, p.solve_blocks);
-    start.block -= p.work.first_block;
-    shared.half = Buffers::half_of(start.solve);
-    shared.by_ticket =
-        p.work.state != nullptr && !decide(ctx, p.work, start.block, start.half, Tuning::patience);
-  }
-
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve_group(Context& ctx, const Warp& warp, shared_storage& shared,
                                         const params& p, std::int64_t group) {
