@@ -51,7 +51,7 @@ inline bool is_plausible(const block::part& p, triangle_kernel kernel) {
 class part_runner {
  public:
   /// `numbers`: values of the entries and pivots, in the order of the system.
-  part_runner(const block::block_system<index, index>& system,
+  part_runner(const block::block_plan<index, index>& system,
               const sptrsv::detail::device_values<scalar, executor>& numbers, const executor& on)
       : system_(system), numbers_(numbers), on_(on) {
     const std::vector<scalar> ones(static_cast<std::size_t>(system.triangle.size), 1.0);
@@ -62,7 +62,7 @@ class part_runner {
 
   /// Returns microseconds.
   double run(const block::part& part) {
-    const std::vector<block::step>& all = system_.plan.host_steps.steps;
+    const std::vector<block::step>& all = system_.host_steps.steps;
     std::vector<block::step> steps(all.begin() + static_cast<std::ptrdiff_t>(part.first_step),
                                    all.begin() + static_cast<std::ptrdiff_t>(part.last_step));
     std::vector<std::int32_t> step_of_task;
@@ -101,17 +101,17 @@ class part_runner {
                                                                     b,
                                                                     x};
     const auto launch = [&] {
-      on_.launch<block_agent>(static_cast<std::uint32_t>(step_of_task.size()),
-                              {params, sums_.data(), steps_there.data(), tasks_there.data(),
-                               static_cast<std::int64_t>(steps.size()) - 1, system_.plan.numbers.data(),
-                               system_.plan.warps.first.data(), system_.plan.gates.data(),
-                               system_.plan.level_offsets.data(), finished.data()});
+      on_.launch<block_agent>(
+          static_cast<std::uint32_t>(step_of_task.size()),
+          {params, sums_.data(), steps_there.data(), tasks_there.data(),
+           static_cast<std::int64_t>(steps.size()) - 1, system_.numbers.data(), system_.warps.first.data(),
+           system_.gates.data(), system_.level_offsets.data(), finished.data()});
     };
     return microseconds_of(launch);
   }
 
  private:
-  const block::block_system<index, index>& system_;
+  const block::block_plan<index, index>& system_;
   const sptrsv::detail::device_values<scalar, executor>& numbers_;
   const executor& on_;
   sptrsv::buffer<scalar> b_;
@@ -139,7 +139,7 @@ inline void measure_parts(const sptrsv::detail::device_triangle<index, index>& t
                    on);
     part_runner runner(system, numbers, on);
     std::size_t number = 0;
-    for (const block::part& p : system.plan.host_steps.parts) {
+    for (const block::part& p : system.host_steps.parts) {
       if (p.first_step == p.last_step) {
         continue;
       }

@@ -78,13 +78,13 @@ class vendor_spmv {
 
   /// Returns the microseconds of the faster of CUSPARSE_SPMV_CSR_ALG1 and CUSPARSE_SPMV_CSR_ALG2, both
   /// preprocessed. `part`: a square of a recursive cut with all rows stored.
-  double run(const sptrsv::detail::block::block_system<Index, Index>& system, const Scalar* values,
+  double run(const sptrsv::detail::block::block_plan<Index, Index>& system, const Scalar* values,
              const sptrsv::detail::block::part& part, const executor& on) {
     namespace cusparse = sptrsv_common::cusparse;
     const std::int64_t rows = part.square.rows;
     const std::int64_t entries = part.square.entries;
     const Index* const offsets = system.triangle.row_offsets.data() +
-                                 system.plan.host_steps.steps[part.first_step].offsets + part.first_row;
+                                 system.host_steps.steps[part.first_step].offsets + part.first_row;
     Index first = 0;
     on.download(&first, offsets, sizeof(first));
     // The square is copied: cuSPARSE needs offsets that start at 0, and the arrays should be aligned.

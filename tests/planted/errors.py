@@ -103,9 +103,9 @@ ERRORS = (
         "sync_free_warp",
         Edit(
             D + "papers/sync_free_warp/sync_free_warp_engine.hpp",
-            "e < end",
-            "e + 32 < end",
-            within="for (; e < end; e += 32)",
+            "e < r.end",
+            "e + 32 < r.end",
+            within="for (; e < r.end; e += 32)",
         ),
     ),
     error(
@@ -418,7 +418,7 @@ ERRORS = (
         Edit(D + "papers/block/block_rows.hpp", "warp.ballot(is_shared)", "warp.ballot(is_shared) & 0x7fffffffu"),
     ),
     error(
-        "a square stores its sum instead of adding it", "value", "block", Edit(BLOCK, "ctx.load(sum) + term", "term")
+        "a square stores its sum instead of adding it", "value", "block", Edit(BLOCK, "ctx.load(known) + sum", "sum")
     ),
     # scheme
     error(
@@ -483,7 +483,7 @@ ERRORS = (
         "groups draw tickets of the other parity",
         "parity",
         "scheme",
-        Edit(SCHEME + "assignment.hpp", "step_ & 1u", "(step_ & 1u) ^ 1u"),
+        Edit(SCHEME + "assignment.hpp", "tickets[parity]", "tickets[parity ^ 1u]"),
         equivalent="the block that resets this counter draws from it afterwards, so its warps take all groups that "
         "other blocks have missed; groups that are taken twice get the same bits",
     ),

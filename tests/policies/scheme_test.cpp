@@ -302,15 +302,17 @@ TEST(SchemeModel, ReadsPackedNumbers) {
 
 TEST(SchemeQueues, GiveWhatComesNextToWhoHasLeast) {
   const detail::schemes::group_facts<int> facts{{5, 1, 1, 1, 1, 9}, {{}, {0}, {0, 1}, {}, {3}, {}}};
-  const auto balanced = detail::schemes::make_queues(facts, 0, 6, 2, 1, warp_scheduling::balance);
-  EXPECT_EQ(balanced.first, (std::vector<int>{0, 1, 6}));
-  EXPECT_EQ(balanced.queue, (std::vector<int>{0, 1, 2, 3, 4, 5}));
-  const auto near = detail::schemes::make_queues(facts, 0, 6, 2, 1, warp_scheduling::locality);
-  EXPECT_EQ(near.first, (std::vector<int>{0, 3, 6}));  // 1 and 2 with 0, 4 with 3
-  EXPECT_EQ(near.queue, (std::vector<int>{0, 1, 2, 3, 4, 5}));
-  const auto later = detail::schemes::make_queues(facts, 3, 3, 1, 2, warp_scheduling::locality);
-  EXPECT_EQ(later.first, (std::vector<int>{0, 2, 3}));  // 4 is near 3, with the warp that has less
-  EXPECT_EQ(later.queue, (std::vector<int>{0, 2, 1}));
+  const std::vector<detail::schemes::node_launch> one{{0, 6, true, true, 0, 2}};
+  const auto balanced = detail::schemes::make_queues(facts, one, 1, warp_scheduling::balance);
+  EXPECT_EQ(balanced.offsets, (std::vector<int>{0, 1, 6}));
+  EXPECT_EQ(balanced.vertices, (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  const auto near = detail::schemes::make_queues(facts, one, 1, warp_scheduling::locality);
+  EXPECT_EQ(near.offsets, (std::vector<int>{0, 3, 6}));  // 1 and 2 with 0, 4 with 3
+  EXPECT_EQ(near.vertices, (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  const std::vector<detail::schemes::node_launch> two{{0, 3, true, true, 0, 1}, {3, 3, true, true, 1, 1}};
+  const auto later = detail::schemes::make_queues(facts, two, 2, warp_scheduling::locality);
+  EXPECT_EQ(later.offsets, (std::vector<int>{0, 1, 3, 5, 6}));  // 4 is near 3, with the warp that has less
+  EXPECT_EQ(later.vertices, (std::vector<int>{0, 1, 2, 0, 2, 1}));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 // section 4.2.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -83,28 +84,23 @@ struct scheme {
 
 /// Returns why the settings `s` are not a valid scheme, naming the setting; empty if they are one.
 inline std::string problem_of(const scheme& s) {
-  const auto is_power_of_two = [](int v) { return v > 0 && (v & (v - 1)) == 0; };
-  const auto in_32 = [&](int v) { return is_power_of_two(v) && v <= 32; };
-  const auto says = [](const char* name, int v, const std::string& wanted) {
-    return std::string(name) + "=" + std::to_string(v) + " is not " + wanted;
+  const auto in_32 = [](int v) { return v > 0 && v <= 32 && (v & (v - 1)) == 0; };  // a power of two
+  const bool by_entries = s.merge == node_merging::average || s.merge == node_merging::threshold;
+  std::string problem;  // the first one
+  const auto expect = [&](bool holds, const char* name, int v, const char* wanted) {
+    if (!holds && problem.empty()) {
+      problem = std::string(name) + "=" + std::to_string(v) + " is not " + wanted;
+    }
   };
-  if (!in_32(s.active_warps) || s.active_warps == 1) {
-    return says("nw", s.active_warps, "2, 4, 8, 16 or 32");
-  }
-  if (!in_32(s.sub_warps)) {
-    return says("ng", s.sub_warps, "a power of two up to 32");
-  }
-  if (s.together_above != 0 && s.together_above != scheme::unlimited &&
-      (!is_power_of_two(s.together_above) || s.together_above > 32 / s.sub_warps)) {
-    return says("sw_rnnz", s.together_above, "0, inf or a power of two up to 32 / ng");
-  }
-  if (s.merge != node_merging::none && !in_32(s.merge_rows)) {
-    return says("rb", s.merge_rows, "a power of two up to 32");
-  }
-  if ((s.merge == node_merging::average || s.merge == node_merging::threshold) && !in_32(s.merge_entries)) {
-    return says("thresh", s.merge_entries, "a power of two up to 32");
-  }
-  return s.alpha_level < 0 ? says("alpha_level", s.alpha_level, "0 or more") : std::string();
+  expect(in_32(s.active_warps) && s.active_warps != 1, "nw", s.active_warps, "2, 4, 8, 16 or 32");
+  expect(in_32(s.sub_warps), "ng", s.sub_warps, "a power of two up to 32");
+  expect(s.together_above == 0 || s.together_above == scheme::unlimited ||
+             (in_32(s.together_above) && s.together_above <= 32 / std::max(s.sub_warps, 1)),
+         "sw_rnnz", s.together_above, "0, inf or a power of two up to 32 / ng");
+  expect(s.merge == node_merging::none || in_32(s.merge_rows), "rb", s.merge_rows, "a power of two up to 32");
+  expect(!by_entries || in_32(s.merge_entries), "thresh", s.merge_entries, "a power of two up to 32");
+  expect(s.alpha_level >= 0, "alpha_level", s.alpha_level, "0 or more");
+  return problem;
 }
 
 /// Throws `error` with errc::invalid_argument and the reason if the settings `s` are not a valid scheme.

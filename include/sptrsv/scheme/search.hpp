@@ -70,16 +70,7 @@ class searcher {
  public:
   searcher(const View& a, const system_options& options, const scheme_search& how, Stream stream,
            memory_resource& resource)
-      : a_(a),
-        options_(options),
-        how_(how),
-        stream_(stream),
-        on_(stream),
-        resource_(resource),
-        b_(make_buffer<value>(a.rows * options.max_rhs, on_, resource)),
-        x_(b_.size(), resource, on_.stream()),
-        started_(how.clock()) {
-    on_.fill_bytes(b_.data(), 0, b_.bytes());
+      : a_(a), options_(options), how_(how), stream_(stream), resource_(resource) {
     const triangle_form form(options, pattern_of(a).by_columns);
     const auto t = build_on_device(pattern_of(a), form, on_, resource);
     features_ = features_of(t, levels_on_device(t, on_, resource), on_, resource);
@@ -134,7 +125,7 @@ class searcher {
 
   void measure(scheme_measurement& m, int solves) {
     constexpr double launch_milliseconds = 1.5e-3;  // at least
-    constexpr double least_seconds = 3e-4;  // of a measurement, unless this takes more than 100 solves
+    constexpr double least_milliseconds = 0.3;  // of a measurement, unless this takes more than 100 solves
     const double rows = m.tried.merge == node_merging::none ? 1 : m.tried.merge_rows;
     if (m.tried.alpha_level == 0 && features_.levels / rows * launch_milliseconds > best_) {
       m.refused = "one launch for each level takes longer than the best scheme";
@@ -147,24 +138,24 @@ class searcher {
       m.analysis_milliseconds = (how_.clock() - begin) * 1e3;
       const auto b = dense_view<const value>::column_major(b_.data(), a_.rows, options_.max_rhs, a_.rows);
       const auto x = dense_view<value>::column_major(x_.data(), a_.rows, options_.max_rhs, a_.rows);
-      double first = how_.clock();
-      solver.solve(b, x, stream_);
-      on_.synchronize();
+      const auto milliseconds_of = [&](int count) {  // of `count` solves
+        const double first = how_.clock();
+        for (int i = 0; i < count; ++i) {
+          solver.solve(b, x, stream_);
+        }
+        on_.synchronize();
+        return (how_.clock() - first) * 1e3;
+      };
+      const double once = milliseconds_of(1);
       // A scheme whose first solve takes ten times as long as the best one needs no second solve.
-      const double once = how_.clock() - first;
-      if (once * 1e3 > 10 * best_) {
-        m.milliseconds = std::min(m.milliseconds, once * 1e3);
+      if (once > 10 * best_) {
+        m.milliseconds = std::min(m.milliseconds, once);
         m.solves += 1;
         return;
       }
-      solves = std::max(solves, static_cast<int>(std::min(100.0, least_seconds / once)));
-      first = how_.clock();
-      for (int i = 0; i < solves; ++i) {
-        solver.solve(b, x, stream_);
-      }
-      on_.synchronize();
+      solves = std::max(solves, static_cast<int>(std::min(100.0, least_milliseconds / once)));
       // This time replaces that of an earlier round with fewer solves.
-      m.milliseconds = (how_.clock() - first) * 1e3 / solves;
+      m.milliseconds = milliseconds_of(solves) / solves;
       m.solves = solves;
       best_ = std::min(best_, m.milliseconds);
     } catch (const error& e) {
@@ -179,11 +170,11 @@ class searcher {
   system_options options_;
   const scheme_search& how_;
   Stream stream_;
-  executor on_;
   memory_resource& resource_;
-  buffer<value> b_;
-  buffer<value> x_;
-  double started_;
+  executor on_{stream_};
+  buffer<value> b_ = make_zeros<value>(a_.rows * options_.max_rhs, on_, resource_);
+  buffer<value> x_{b_.size(), resource_, on_.stream()};
+  double started_ = how_.clock();
   system_features features_;
   double best_ = std::numeric_limits<double>::infinity();  ///< milliseconds of the best scheme so far
 };

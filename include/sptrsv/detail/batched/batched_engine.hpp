@@ -44,10 +44,11 @@ class engine {
  public:
   /// Checks and analyses the pattern. Synchronises.
   engine(const pattern_view<Index, Offset>& a, const triangle_form& form, const batch_options& batch,
-         const Executor& on, memory_resource& resource)
-      : systems_(batch.systems), size_(a.size) {
+         const Executor& on, memory_resource& resource) {
+    to_pack_.systems = batch.systems;
+    to_pack_.size = a.size;
     const std::size_t shared_limit = on.shared_limit();
-    SPTRSV_EXPECTS(size_ <= max_rows && at(size_) * sizeof(Scalar) <= shared_limit, errc::unsupported,
+    SPTRSV_EXPECTS(size() <= max_rows && at(size()) * sizeof(Scalar) <= shared_limit, errc::unsupported,
                    too_large(shared_limit));
     const pattern_copy<Index, Offset> copy(a, on);
     validate_on_host(copy.view(), form);
@@ -66,21 +67,17 @@ class engine {
     lanes_ = made.lanes;
     group_systems_ = made.group_systems;
     const std::int64_t values = checked_product(groups() * group_systems_, stream_slots);
-    const std::int64_t pivots = form.unit ? 0 : checked_product(systems_, size_);
-    to_pack_ = {nullptr,
-                0,
-                systems_,
-                size_,
-                slots,
-                stream_slots,
-                simt::block_count(stream_slots, pack_agent<Scalar, Offset, 1>::block_slots),
-                form.conjugated,
-                arrays_.add(made.sources, on, resource),
-                arrays_.add(made.rows, on, resource),
-                arrays_.make<Scalar>(values, on, resource),
-                arrays_.make<Scalar>(pivots, on, resource)};
-    to_solve_.systems = systems_;
-    to_solve_.size = static_cast<std::int32_t>(size_);
+    const std::int64_t pivots = form.unit ? 0 : checked_product(systems(), size());
+    to_pack_.slots = slots;
+    to_pack_.stream_slots = stream_slots;
+    to_pack_.blocks_of_group = simt::block_count(stream_slots, pack_agent<Scalar, Offset, 1>::block_slots);
+    to_pack_.conjugated = form.conjugated;
+    to_pack_.sources = arrays_.add(made.sources, on, resource);
+    to_pack_.rows = arrays_.add(made.rows, on, resource);
+    to_pack_.values = arrays_.make<Scalar>(values, on, resource);
+    to_pack_.pivots = arrays_.make<Scalar>(pivots, on, resource);
+    to_solve_.systems = systems();
+    to_solve_.size = static_cast<std::int32_t>(size());
     to_solve_.steps = static_cast<std::int32_t>(made.steps);
     to_solve_.reversed = form.reversed;
     to_solve_.unit = form.unit;
@@ -89,14 +86,14 @@ class engine {
     to_solve_.lane_steps = arrays_.add(made.lane_steps, on, resource);
     to_solve_.values = to_pack_.values;
     to_solve_.pivots = to_pack_.pivots;
-    to_solve_.first_nonfinite = arrays_.make<std::uint32_t>(systems_, on, resource);
+    to_solve_.first_nonfinite = arrays_.make<std::uint32_t>(systems(), on, resource);
     scratch_ = arrays_.make<std::int64_t>(1, on, resource);
-    on.fill_bytes(to_solve_.first_nonfinite, 0xff, at(systems_) * sizeof(std::uint32_t));
+    on.fill_bytes(to_solve_.first_nonfinite, 0xff, at(systems()) * sizeof(std::uint32_t));
   }
 
   /// Enqueues the copy of the values.
   void update_values(const Scalar* values, std::int64_t stride, const Executor& on) {
-    if (systems_ == 0 || to_pack_.stream_slots == 0) {
+    if (systems() == 0 || to_pack_.stream_slots == 0) {
       return;
     }
     pack_params<Scalar, Offset> p = to_pack_;
@@ -128,16 +125,16 @@ class engine {
   /// Returns what the last solve met. Synchronises.
   [[nodiscard]] batch_status status(const Executor& on) const {
     on.fill_bytes(scratch_, 0, sizeof(*scratch_));
-    simt::find_largest(on, systems_, systems_from_fault{to_solve_.first_nonfinite, systems_}, scratch_);
+    simt::find_largest(on, systems(), systems_from_fault{to_solve_.first_nonfinite, systems()}, scratch_);
     const std::int64_t left = download_value(scratch_, on);
     if (left == 0) {
       return {};
     }
-    const std::int64_t system = systems_ - left;
+    const std::int64_t system = systems() - left;
     const std::int64_t index = download_value(to_solve_.first_nonfinite + system, on);
     return status_of(
-        system, to_solve_.reversed ? size_ - 1 - index : index,
-        !to_solve_.unit && download_value(to_solve_.pivots + system * size_ + index, on) == Scalar{});
+        system, to_solve_.reversed ? size() - 1 - index : index,
+        !to_solve_.unit && download_value(to_solve_.pivots + system * size() + index, on) == Scalar{});
   }
 
   void describe(solver_info& info, const Executor& on) const {
@@ -158,17 +155,19 @@ class engine {
  private:
   [[nodiscard]] std::string too_large(std::size_t shared_limit) const {
     return text_from("a batch solves each system in the shared memory of one thread block, which has ",
-                     shared_limit, " bytes here: ", size_,
+                     shared_limit, " bytes here: ", size(),
                      " rows are too many; solve large systems one after the other, with analyze()");
   }
 
-  [[nodiscard]] std::int64_t groups() const { return simt::ceil_div(systems_, std::int64_t{group_systems_}); }
+  [[nodiscard]] std::int64_t systems() const { return to_pack_.systems; }
+  [[nodiscard]] std::int64_t size() const { return to_pack_.size; }
+  [[nodiscard]] std::int64_t groups() const {
+    return simt::ceil_div(systems(), std::int64_t{group_systems_});
+  }
   [[nodiscard]] std::size_t bytes_of_group() const {
-    return shared_bytes(lanes_, size_, at(group_systems_) * sizeof(Scalar));
+    return shared_bytes(lanes_, size(), at(group_systems_) * sizeof(Scalar));
   }
 
-  std::int64_t systems_;
-  std::int64_t size_;
   std::int64_t levels_ = 0;
   std::int64_t longest_row_ = 0;
   std::int64_t entries_ = 0;  ///< with the diagonal unless it is unit

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "sptrsv/batch.hpp"
 #include "sptrsv/detail/base/check_space.hpp"
@@ -54,16 +55,12 @@ inline std::int64_t check_values(std::size_t given, std::int64_t systems, std::i
 /// Checks the strides of an operand that has elements. `repeats`: whether strides may be 0.
 template <class T>
 void check_elements(const batch_view<T>& v, const char* name, bool repeats) {
-  struct dimension {
-    std::uint64_t stride;
-    std::uint64_t steps;
+  const auto dimension = [](std::int64_t stride, std::int64_t count) {  // stride and steps
+    return std::pair(magnitude(stride), static_cast<std::uint64_t>(count - 1));
   };
-  std::array<dimension, 3> dimensions{
-      dimension{magnitude(v.row_stride), static_cast<std::uint64_t>(v.rows - 1)},
-      dimension{magnitude(v.column_stride), static_cast<std::uint64_t>(v.columns - 1)},
-      dimension{magnitude(v.system_stride), static_cast<std::uint64_t>(v.systems - 1)}};
-  std::sort(dimensions.begin(), dimensions.end(),
-            [](const dimension& a, const dimension& c) { return a.stride < c.stride; });
+  std::array dimensions{dimension(v.row_stride, v.rows), dimension(v.column_stride, v.columns),
+                        dimension(v.system_stride, v.systems)};
+  std::sort(dimensions.begin(), dimensions.end());
   const auto strides = [&] {
     return text_from(name, " of ", v.systems, " systems of ", v.rows, " rows and ", v.columns,
                      " columns, with system stride ", v.system_stride, ", row stride ", v.row_stride,
@@ -71,15 +68,15 @@ void check_elements(const batch_view<T>& v, const char* name, bool repeats) {
   };
   constexpr std::uint64_t limit = static_cast<std::uint64_t>(PTRDIFF_MAX) / sizeof(T);
   std::uint64_t extent = 0;  // distance of the elements that differ in the dimensions so far
-  for (const dimension& d : dimensions) {
-    if (d.steps == 0) {
+  for (const auto& [stride, steps] : dimensions) {
+    if (steps == 0) {
       continue;
     }
-    SPTRSV_EXPECTS(d.stride <= (limit - extent) / d.steps, errc::invalid_argument, strides(),
+    SPTRSV_EXPECTS(stride <= (limit - extent) / steps, errc::invalid_argument, strides(),
                    ", exceeds the address space");
-    SPTRSV_EXPECTS(repeats || d.stride > extent, errc::invalid_argument, strides(),
+    SPTRSV_EXPECTS(repeats || stride > extent, errc::invalid_argument, strides(),
                    ", has elements that overlap: a stride is too small");
-    extent += d.stride * d.steps;
+    extent += stride * steps;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/triangle_builder.hpp"
@@ -119,7 +120,7 @@ class paper_engine {
     info.entries = triangle_.entries() + (form_.unit ? 0 : triangle_.size);
     info.levels = levels_.count;
     info.longest_row = triangle_.longest_row;
-    info.solver_bytes = triangle_.bytes() + values_.bytes() + levels_.bytes();
+    info.solver_bytes = triangle_.bytes() + values_.bytes() + levels_.bytes() + tasks_.first.bytes();
     info.workspace_bytes = workspace::bytes(triangle_.size, max_rhs_);
   }
   /// Does the same and describes the only kernel. `kernel.text` says what the threads of a block do.
@@ -140,6 +141,7 @@ class paper_engine {
   std::uint32_t blocks_ = 0;                 ///< thread blocks of a solve
   device_levels<Index> levels_;              ///< empty if rows keep the order of substitution
   device_triangle<Index, Offset> triangle_;  ///< in the order of solving; see take_columns()
+  runs<Index> tasks_;                        ///< the rows of each warp, if the analysis has divided them
   device_values<Scalar, Executor> values_;
 };
 

@@ -69,9 +69,10 @@ struct paper_system {
     return {solve_index, substitution_index, mirrored(substitution_index), begin, end, divisor};
   }
 
-  template <class Context>
-  SPTRSV_DEVICE Scalar load_b(Context& ctx, const row& r, std::int64_t column) const {
-    return ctx.load(b.data + r.number * b.row_stride + column * b.column_stride);
+  /// `Row`: has the members solve_index and number, as `row`.
+  template <class Context, class Row>
+  SPTRSV_DEVICE Scalar load_b(Context& ctx, const Row& r, std::int64_t column) const {
+    return ctx.load(b.data + static_cast<std::int64_t>(r.number) * b.row_stride + column * b.column_stride);
   }
 
   /// Divides alpha b - sum by the pivot and publishes the result. `sum` is the sum of the row's products.
@@ -81,15 +82,22 @@ struct paper_system {
     publish(ctx, r, r.substitution_index, half, column, r.pivot(alpha * b_value - sum));
   }
 
-  /// `Row`: has the members solve_index and number, as `row`.
+  /// `Row`: as for load_b.
   template <class Context, class Row>
   SPTRSV_DEVICE void publish(Context& ctx, const Row& r, std::int64_t substitution_index, std::uint32_t half,
                              std::int64_t column, Scalar solved) const {
     Buffers::flag::publish(ctx, buffers.component(half, column, static_cast<std::int64_t>(r.solve_index)),
                            solved);
-    ctx.store(x.data + static_cast<std::int64_t>(r.number) * x.row_stride + column * x.column_stride, solved);
+    store_x(ctx, static_cast<std::int64_t>(r.number), substitution_index, half, column, solved);
+  }
+
+  /// Stores a component of the user's x, in the row `number`, and records it if it is not finite.
+  template <class Context>
+  SPTRSV_DEVICE void store_x(Context& ctx, std::int64_t number, std::int64_t substitution_index,
+                             std::uint32_t half, std::int64_t column, Scalar solved) const {
+    ctx.store(x.data + number * x.row_stride + column * x.column_stride, solved);
     if (!is_finite(solved)) {
-      buffers.record_nonfinite(ctx, half, substitution_index);
+      buffers.state->record_nonfinite(ctx, half % 2, substitution_index);
     }
   }
 };

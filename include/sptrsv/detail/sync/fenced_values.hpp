@@ -106,12 +106,6 @@ struct fenced_values {
       ctx.store_relaxed(flags + k * size + solve_index, typename flag::word{0});
     }
   }
-
-  template <class Context>
-  SPTRSV_DEVICE void record_nonfinite(Context& ctx, std::uint32_t half,
-                                      std::int64_t substitution_index) const {
-    state->record_nonfinite(ctx, half % 2, substitution_index);
-  }
 };
 
 /// Owns the values and flags of a workspace, which serves one solve at a time.

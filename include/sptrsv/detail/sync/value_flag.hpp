@@ -85,11 +85,7 @@ struct value_flag {
   /// Loads a component that is known to be published, by an earlier launch or before a barrier.
   template <class Context>
   SPTRSV_DEVICE static reading read(Context& ctx, const word* component) {
-    reading seen;
-    for (int w = 0; w < words; ++w) {
-      seen.bits[w] = ctx.load(component + w);
-    }
-    return seen;
+    return try_load_cached(ctx, component);
   }
 
   /// Loads the words that are pending in `seen` once more.

@@ -112,7 +112,13 @@ struct agent {
       const auto warp = ctx.template group<32>();
       const std::int64_t number = first + warp.index();
       if (number < last) {
-        wait_for_gate(ctx, p, shared.start.half, number);
+        const Index gate = p.gates == nullptr ? Index{-1} : ctx.load_constant(p.gates + number);
+        if (gate >= 0) {  // in this triangle or in one that is solved
+          using flag = value_flag<Scalar>;
+          simt::wait_until(ctx,
+                           p.system.buffers.component(shared.start.half, 0, static_cast<std::int64_t>(gate)),
+                           [](typename flag::word w) { return w != flag::pending; });
+        }
         polled_rows::solve(ctx, warp, system, shared.start,
                            ctx.load_constant(p.first_solve_index_of_warp + number),
                            ctx.load_constant(p.first_solve_index_of_warp + number + 1));
@@ -137,18 +143,6 @@ struct agent {
       ctx.barrier();
       first = last;
       last = next_last;
-    }
-  }
-
-  /// Polls the gate of the warp, in this triangle or in one that is solved, for the first right-hand side.
-  template <class Context>
-  SPTRSV_DEVICE static void wait_for_gate(Context& ctx, const params& p, std::uint32_t half,
-                                          std::int64_t warp) {
-    using flag = value_flag<Scalar>;
-    const Index gate = p.gates == nullptr ? Index{-1} : ctx.load_constant(p.gates + warp);
-    if (gate >= 0) {
-      simt::wait_until(ctx, p.system.buffers.component(half, 0, static_cast<std::int64_t>(gate)),
-                       [](typename flag::word w) { return w != flag::pending; });
     }
   }
 
@@ -234,19 +228,14 @@ struct agent {
   SPTRSV_DEVICE static void finish_row(Context& ctx, const shared_storage& shared, const params& p,
                                        const rows& system, std::int64_t item, std::int64_t rhs, Scalar sum) {
     if (shared.work.kind == step_kind::square) {
-      add_to_sum(ctx, p, shared.work.numbers, item, rhs, sum);
+      const std::int64_t numbers = shared.work.numbers;
+      const std::int64_t row = numbers < 0 ? item : load_index(ctx, p.numbers + numbers + item);
+      Scalar* const known = p.sums + rhs * p.system.size + row;
+      ctx.store(known, ctx.load(known) + sum);
     } else {
       const typename rows::row r = system.open(ctx, item);
       system.finish(ctx, r, shared.start.half, rhs, system.load_b(ctx, r, rhs), sum);
     }
-  }
-
-  template <class Context>
-  SPTRSV_DEVICE static void add_to_sum(Context& ctx, const params& p, std::int64_t numbers, std::int64_t item,
-                                       std::int64_t rhs, Scalar term) {
-    const std::int64_t row = numbers < 0 ? item : load_index(ctx, p.numbers + numbers + item);
-    Scalar* const sum = p.sums + rhs * p.system.size + row;
-    ctx.store(sum, ctx.load(sum) + term);
   }
 };
 

@@ -20,9 +20,12 @@
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
 
-/// What the kernel needs in addition to the triangle. Rows are solve indices of the final order.
-template <class Index>
+/// The analysed system. Rows are solve indices of the final order.
+template <class Index, class Offset>
 struct block_plan {
+  device_triangle<Index, Offset> triangle;  ///< part by part; the row offsets of the stored rows
+  device_levels<Index> order;               ///< block_order::rows, without level offsets
+  // What the kernel needs in addition.
   std::int64_t blocks = 0;
   buffer<Index> numbers;        ///< row of each stored row of the compressed parts
   runs<Index> warps;            ///< the rows of each polling warp
@@ -32,21 +35,14 @@ struct block_plan {
   buffer<std::int32_t> step_of_task;
   step_list host_steps;
 
+  /// Returns the size of what the kernel needs in addition.
   [[nodiscard]] std::size_t bytes() const {
     return numbers.bytes() + warps.first.bytes() + gates.bytes() + level_offsets.bytes() + steps.bytes() +
            step_of_task.bytes();
   }
 };
 
-/// The analysed system.
-template <class Index, class Offset>
-struct block_system {
-  device_triangle<Index, Offset> triangle;  ///< part by part; the row offsets of the stored rows
-  device_levels<Index> order;               ///< block_order::rows, without level offsets
-  block_plan<Index> plan;
-};
-
-/// Builds a block_system. All calls synchronise.
+/// Builds a block_plan. All calls synchronise.
 template <class Tuning, class Index, class Offset, class Executor>
 class system_builder {
  public:
@@ -56,18 +52,14 @@ class system_builder {
 
   /// Builds the system of `t`, which is in the order of substitution and has at least one row. `blocks` is at
   /// most the number of rows, and a power of two if the cut is recursive.
-  block_system<Index, Offset> build(const device_triangle<Index, Offset>& t, policy::block_cut cut,
-                                    std::int64_t blocks) const {
-    std::vector<std::vector<std::int64_t>> passes;
-    for (std::int64_t b = cut == policy::block_cut::recursive ? 2 : blocks; b <= blocks && b > 1; b *= 2) {
-      passes.push_back(even_bounds(t.size, b));
-    }
+  block_plan<Index, Offset> build(const device_triangle<Index, Offset>& t, policy::block_cut cut,
+                                  std::int64_t blocks) const {
     const std::vector<std::int64_t> bounds = even_bounds(t.size, blocks);
-    block_order<Index, Offset> order = renumber(t, passes, on_, memory_);
+    block_order<Index, Offset> order = renumber(t, cut, blocks, on_, memory_);
     std::vector<part> parts = parts_of(cut, bounds);
     std::vector<Index> level_offsets;  // of `order`, if a kernel needs them on the host
-    block_system<Index, Offset> made;
-    made.plan.blocks = blocks;
+    block_plan<Index, Offset> made;
+    made.blocks = blocks;
     if (blocks == 1) {
       part& whole = parts.front();
       whole.triangle = {t.size, order.inside.entries(), order.rows.count};
@@ -76,7 +68,7 @@ class system_builder {
       if (whole.of_triangle == policy::triangle_kernel::by_levels) {
         level_offsets = download_array(order.rows.level_offsets, on_);
       }
-      plan(made.plan, parts, {nullptr, 1, t.size}, order, level_offsets);
+      plan(made, parts, {nullptr, 1, t.size}, order, level_offsets);
       made.triangle = std::move(order.inside);
     } else {
       order.inside.columns = {};
@@ -87,9 +79,9 @@ class system_builder {
       level_offsets = download_array(order.rows.level_offsets, on_);
       const auto [stored_rows, stored_numbers] = choose(parts, level_offsets);
       entries.triangle.row_offsets = make_buffer<Offset>(stored_rows, on_, memory_.kept);
-      made.plan.numbers = make_buffer<Index>(stored_numbers, on_, memory_.kept);
-      entries.store_rows(parts, made.plan.numbers.data(), on_);
-      plan(made.plan, parts, on_device, order, level_offsets);
+      made.numbers = make_buffer<Index>(stored_numbers, on_, memory_.kept);
+      entries.store_rows(parts, made.numbers.data(), on_);
+      plan(made, parts, on_device, order, level_offsets);
       made.triangle = std::move(entries.triangle);
     }
     made.order = {order.rows.count, {}, std::move(order.rows.rows), {}};
@@ -115,25 +107,24 @@ class system_builder {
         p.of_square = kernels_.square != policy::square_kernel::chosen
                           ? kernels_.square
                           : square_by_thresholds<Tuning>(p.square);
-        p.is_compressed = is_compressed(p.of_square);
-        p.stored_rows = p.is_compressed ? p.square.rows_with_entries : p.rows();
+        p.stored_rows = p.is_compressed() ? p.square.rows_with_entries : p.rows();
       }
       p.offsets = offsets;
       p.numbers = numbers;
       offsets += p.stored_rows > 0 ? p.stored_rows + 1 : 0;
-      numbers += p.is_compressed ? p.stored_rows : 0;
+      numbers += p.is_compressed() ? p.stored_rows : 0;
     }
     return {offsets, numbers};
   }
 
-  void plan(block_plan<Index>& made, std::vector<part>& parts, const row_wise::device_bounds& bounds,
+  void plan(block_plan<Index, Offset>& made, std::vector<part>& parts, const row_wise::device_bounds& bounds,
             block_order<Index, Offset>& order, const std::vector<Index>& level_offsets) const {
     plan_warps(made, parts, bounds, order);
-    step_planner<Tuning> planner(kernels_.selector, resident_);
+    step_planner<Tuning> planner{kernels_.selector, resident_, {}};
     for (const part& p : parts) {
       planner.add(p, level_offsets);
     }
-    made.host_steps = planner.build();
+    made.host_steps = std::move(planner.made);
     made.steps = upload(made.host_steps.steps, on_, memory_.kept);
     made.step_of_task = upload(made.host_steps.step_of_task, on_, memory_.kept);
     if (made.host_steps.has(step_kind::serial)) {
@@ -142,8 +133,8 @@ class system_builder {
   }
 
   /// Divides the rows into polling warps, if a triangle polls.
-  void plan_warps(block_plan<Index>& made, std::vector<part>& parts, const row_wise::device_bounds& bounds,
-                  const block_order<Index, Offset>& order) const {
+  void plan_warps(block_plan<Index, Offset>& made, std::vector<part>& parts,
+                  const row_wise::device_bounds& bounds, const block_order<Index, Offset>& order) const {
     if (std::none_of(parts.begin(), parts.end(),
                      [](const part& p) { return p.of_triangle == policy::triangle_kernel::sync_free; })) {
       return;
@@ -211,10 +202,9 @@ class engine<policy::basic_block<Cut, Tuning>, Scalar, Index, Offset, Executor>
   engine(const block_policy& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
          std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : base(form, max_rhs, on, resource) {
-    block::block_system<Index, Offset> made = analyse(policy, a, form, on, resource);
-    triangle_ = std::move(made.triangle);
-    this->levels_ = std::move(made.order);
-    plan_ = std::move(made.plan);
+    plan_ = analyse(policy, a, form, on, resource);
+    triangle_ = std::move(plan_.triangle);
+    this->levels_ = std::move(plan_.order);
     this->allocate_values(on, resource);
     this->blocks_ = simt::block_count(plan_.host_steps.tasks(), 1);
   }
@@ -245,10 +235,10 @@ class engine<policy::basic_block<Cut, Tuning>, Scalar, Index, Offset, Executor>
   }
 
  private:
-  static block::block_system<Index, Offset> analyse(const block_policy& policy,
-                                                    const pattern_view<Index, Offset>& a,
-                                                    const triangle_form& form, const Executor& on,
-                                                    memory_resource& resource) {
+  static block::block_plan<Index, Offset> analyse(const block_policy& policy,
+                                                  const pattern_view<Index, Offset>& a,
+                                                  const triangle_form& form, const Executor& on,
+                                                  memory_resource& resource) {
     scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
     const device_triangle<Index, Offset> t = build_on_device<Index, Offset>(a, form, on, arena);
     if (t.size == 0) {
@@ -273,7 +263,7 @@ class engine<policy::basic_block<Cut, Tuning>, Scalar, Index, Offset, Executor>
     return plan_.blocks > 1 ? checked_product(triangle_.size, this->max_rhs_) : 0;
   }
 
-  block::block_plan<Index> plan_;
+  block::block_plan<Index, Offset> plan_;  ///< without triangle and order, which the base class holds
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

@@ -51,29 +51,27 @@ struct step_list {
 
 /// Makes the steps. Add the parts in the order of execution.
 template <class Tuning>
-class step_planner {
- public:
-  /// `resident` is the number of thread blocks that the device holds at once.
-  step_planner(policy::block_selector selector, std::int64_t resident)
-      : selector_(selector), resident_(resident) {}
+struct step_planner {
+  policy::block_selector selector;
+  std::int64_t resident;  ///< number of thread blocks that the device holds at once
+  step_list made;
 
   /// Adds the steps of a part and notes them in it. `level_offsets`: of all triangles, read if by levels.
   template <class Index>
   void add(part p, const std::vector<Index>& level_offsets) {
-    p.first_step = made_.steps.size();
+    p.first_step = made.steps.size();
     if (p.is_triangle) {
       add_triangle(p, level_offsets);
     } else if (p.square.entries > 0) {
-      const int lanes =
-          is_scalar(p.of_square) ? 1 : shared_row_lanes<Tuning>(selector_, entries_per_row(p.square));
+      const double length =
+          static_cast<double>(p.square.entries) / static_cast<double>(p.square.rows_with_entries);
+      const int lanes = is_scalar(p.of_square) ? 1 : shared_row_lanes<Tuning>(selector, length);
       const step to{step_kind::square, lanes, 0, 0, 0, p.offsets, p.numbers, 0, 0, true};
-      p.is_compressed ? add_rows(to, 0, p.stored_rows) : add_rows(by_rows(to, p), p.first_row, p.rows());
+      p.is_compressed() ? add_rows(to, 0, p.stored_rows) : add_rows(by_rows(to, p), p.first_row, p.rows());
     }
-    p.last_step = made_.steps.size();
-    made_.parts.push_back(p);
+    p.last_step = made.steps.size();
+    made.parts.push_back(p);
   }
-
-  step_list build() { return std::move(made_); }
 
  private:
   /// Returns the step for a part whose rows are all stored; items are rows.
@@ -88,7 +86,7 @@ class step_planner {
     const triangle_facts& t = p.triangle;
     const double length = static_cast<double>(t.entries) / static_cast<double>(t.rows);
     step s = by_rows({}, p);
-    s.lanes = length <= Tuning::scalar_entries ? 1 : shared_row_lanes<Tuning>(selector_, length);
+    s.lanes = length <= Tuning::scalar_entries ? 1 : shared_row_lanes<Tuning>(selector, length);
     s.has_sums = p.first_row > 0;
     if (p.of_triangle == policy::triangle_kernel::by_levels) {
       s.kind = step_kind::level;
@@ -108,7 +106,7 @@ class step_planner {
 
   void add_rows(const step& s, std::int64_t first, std::int64_t rows) {
     const std::int64_t rows_at_once = Tuning::block_threads / s.lanes;
-    const std::int64_t rounds = simt::ceil_div(rows, rows_at_once) / (2 * resident_);
+    const std::int64_t rounds = simt::ceil_div(rows, rows_at_once) / (2 * resident);
     add(s, first, rows, rows_at_once * std::clamp<std::int64_t>(rounds, 1, Tuning::max_rounds));
   }
 
@@ -116,16 +114,12 @@ class step_planner {
     s.first_item = first_item;
     s.items = items;
     s.items_per_task = items_per_task;
-    s.first_task = made_.tasks();
-    s.awaited_tasks = made_.steps.empty() ? 0 : made_.steps.back().tasks();
-    made_.step_of_task.insert(made_.step_of_task.end(), static_cast<std::size_t>(s.tasks()),
-                              static_cast<std::int32_t>(made_.steps.size()));
-    made_.steps.push_back(s);
+    s.first_task = made.tasks();
+    s.awaited_tasks = made.steps.empty() ? 0 : made.steps.back().tasks();
+    made.step_of_task.insert(made.step_of_task.end(), static_cast<std::size_t>(s.tasks()),
+                             static_cast<std::int32_t>(made.steps.size()));
+    made.steps.push_back(s);
   }
-
-  policy::block_selector selector_;
-  std::int64_t resident_;
-  step_list made_;
 };
 
 /// Describes the steps, for example "triangles: 2 sync-free; squares: 1 scalar-CSR; 1.50 n sums updated, 0.50

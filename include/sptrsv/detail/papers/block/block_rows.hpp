@@ -90,8 +90,9 @@ struct gathered_row {
       for (int i = 0; i < Entries; ++i) {
         SPTRSV_UNROLL
         for (int k = 0; k < Columns; ++k) {
-          x[i][k] =
-              column[i] >= 0 && first_rhs + k < p.x.columns ? load(ctx, column[i], first_rhs + k) : Scalar{};
+          const bool is_used = column[i] >= 0 && first_rhs + k < p.x.columns;
+          x[i][k] = is_used ? flag::read(ctx, p.buffers.component(half, first_rhs + k, column[i])).value()
+                            : Scalar{};
         }
       }
       SPTRSV_UNROLL
@@ -128,12 +129,6 @@ struct gathered_row {
         sums[k] = warp.rank() == r ? total : sums[k];
       }
     }
-  }
-
- private:
-  template <class Context>
-  SPTRSV_DEVICE Scalar load(Context& ctx, std::int64_t solve_index, std::int64_t rhs) const {
-    return flag::read(ctx, p.buffers.component(half, rhs, solve_index)).value();
   }
 };
 

@@ -15,11 +15,10 @@ namespace sptrsv::SPTRSV_ABI::detail::block {
 
 using entry_key = std::uint64_t;
 
-/// Computes the sort key part * size + row of each entry. Runs once per entry in the order of substitution.
+/// Computes the sort key part * size + row of each entry. Runs once per entry in the order of substitution,
+/// see for_each_entry().
 template <class Index, class Offset>
 struct find_entry_keys {
-  std::int64_t size;
-  const Offset* row_offsets;   ///< by substitution index, size + 1
   const Index* columns;        ///< by entry
   const Index* solve_indices;  ///< by substitution index
   row_wise::device_bounds blocks;
@@ -28,12 +27,11 @@ struct find_entry_keys {
   Offset* numbers;  ///< output by entry: its index
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const std::int64_t substitution_index = triangle_kernels::major_of(ctx, row_offsets, size, e);
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t substitution_index, std::int64_t e) const {
     const std::int64_t row = ctx.load_constant(solve_indices + substitution_index);
     const std::int64_t column = ctx.load_constant(solve_indices + ctx.load_constant(columns + e));
     const std::int64_t part = part_of(cut, blocks.block_of(ctx, row), blocks.block_of(ctx, column));
-    ctx.store(keys + e, static_cast<entry_key>(part * size + row));
+    ctx.store(keys + e, static_cast<entry_key>(part * blocks.size + row));
     ctx.store(numbers + e, static_cast<Offset>(e));
   }
 };
@@ -99,10 +97,10 @@ class part_entries {
     if (entries_ > 0) {
       auto other_order = make_buffer<Offset>(entries_, on, scratch);
       auto other_keys = make_buffer<entry_key>(entries_, on, scratch);
-      simt::for_each(
-          on, entries_,
-          find_entry_keys<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(), solve_indices.data(),
-                                         blocks, cut, sorted_.data(), order.data()});
+      triangle_kernels::for_each_entry(
+          on, t.row_offsets.data(), t.size, entries_,
+          find_entry_keys<Index, Offset>{t.columns.data(), solve_indices.data(), blocks, cut, sorted_.data(),
+                                         order.data()});
       on.sort_pairs_in_place(
           sorted_, other_keys, order, other_order,
           bits_for(static_cast<std::uint64_t>(parts_) * static_cast<std::uint64_t>(t.size)), scratch);
@@ -150,7 +148,7 @@ class part_entries {
     Offset* const offsets = triangle.row_offsets.data();
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const part& p = parts[i];
-      if (p.is_compressed) {
+      if (p.is_compressed()) {
         const Offset* const starts = row_starts_.first.data() + rows_before_[i];
         on.copy(offsets + p.offsets, starts, static_cast<std::size_t>(p.stored_rows + 1) * sizeof(Offset));
         simt::for_each(on, p.stored_rows,

@@ -47,10 +47,6 @@ inline policy::triangle_kernel paper_triangle(const triangle_facts& t) {
              : policy::triangle_kernel::sync_free;
 }
 
-inline double entries_per_row(const square_facts& s) {
-  return static_cast<double>(s.entries) / static_cast<double>(s.rows_with_entries);
-}
-
 /// Returns the choice of a kernel for a square by the thresholds of Tuning, for both selectors.
 template <class Tuning>
 policy::square_kernel square_by_thresholds(const square_facts& s) {
@@ -86,10 +82,6 @@ inline policy::triangle_kernel choose_triangle(const policy::block_kernels& kern
   return t.levels == 1 ? policy::triangle_kernel::by_levels : policy::triangle_kernel::sync_free;
 }
 
-/// Returns true if the kernel stores only rows with entries (DCSR).
-inline bool is_compressed(policy::square_kernel kernel) {
-  return kernel == policy::square_kernel::scalar_dcsr || kernel == policy::square_kernel::vector_dcsr;
-}
 inline bool is_scalar(policy::square_kernel kernel) {
   return kernel == policy::square_kernel::scalar_csr || kernel == policy::square_kernel::scalar_dcsr;
 }
@@ -119,7 +111,6 @@ struct part {
   std::int64_t first_level = 0;  ///< index of a triangle's first level among the levels of all triangles
   std::int64_t first_warp = 0;   ///< first warp that solves its rows if they poll one another
   std::int64_t last_warp = 0;    ///< one past the last warp
-  bool is_compressed = false;    ///< true: only rows with entries are stored
   std::int64_t stored_rows = 0;
   std::int64_t offsets = 0;    ///< index of its first row offset; the part has stored_rows + 1 of them
   std::int64_t numbers = 0;    ///< index of its first row number, if it is compressed
@@ -128,6 +119,10 @@ struct part {
 
   [[nodiscard]] std::int64_t rows() const { return last_row - first_row; }
   [[nodiscard]] std::int64_t columns() const { return last_column - first_column; }
+  /// Returns whether only rows with entries are stored (DCSR).
+  [[nodiscard]] bool is_compressed() const {
+    return of_square == policy::square_kernel::scalar_dcsr || of_square == policy::square_kernel::vector_dcsr;
+  }
 };
 
 /// Returns the side of the square that begins with block row `block`: the largest power of two divisor.

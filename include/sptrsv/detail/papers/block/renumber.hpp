@@ -9,11 +9,11 @@
 
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
+#include "sptrsv/detail/papers/block/layout.hpp"
 #include "sptrsv/detail/papers/row_wise/tasks.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::block {
@@ -55,20 +55,18 @@ device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offse
   return inside;
 }
 
-using level_key = std::uint64_t;
-
 /// Computes the sort key of each row: its block, then its level in the block.
 template <class Index>
 struct find_level_keys {
   const Index* levels;  ///< by row, counted from 1
   row_wise::device_bounds blocks;
   std::int64_t max_levels;
-  level_key* keys;  ///< output by row
+  std::uint64_t* keys;  ///< output by row
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    ctx.store(keys + row, static_cast<level_key>(blocks.block_of(ctx, row) * (max_levels + 1) +
-                                                 load_index(ctx, levels + row)));
+    ctx.store(keys + row, static_cast<std::uint64_t>(blocks.block_of(ctx, row) * (max_levels + 1) +
+                                                     load_index(ctx, levels + row)));
   }
 };
 
@@ -99,8 +97,8 @@ void divide(block_order<Index, Offset>& made, const row_wise::device_bounds& blo
   made.inside.diagonal_sources = {};
   const device_triangle<Index, Offset> inside = entries_inside(made.inside, blocks, on, memory.all_scratch());
   const row_levels<Index> levels = levels_of_rows(inside, on, memory);
-  const auto keys = make_buffer<level_key>(inside.size, on, memory.scratch);
-  const auto sorted = make_buffer<level_key>(inside.size, on, memory.scratch);
+  const auto keys = make_buffer<std::uint64_t>(inside.size, on, memory.scratch);
+  const auto sorted = make_buffer<std::uint64_t>(inside.size, on, memory.scratch);
   device_levels<Index> rows;  // new solve index -> solve index before this pass
   rows.rows = make_buffer<Index>(inside.size, on, memory.scratch);
   simt::for_each(on, inside.size,
@@ -118,17 +116,18 @@ void divide(block_order<Index, Offset>& made, const row_wise::device_bounds& blo
   made.rows.rows = std::move(substitution_indices);
 }
 
-/// Renumbers `t` in level order, then by the levels of the diagonal blocks of each pass. Synchronises.
+/// Renumbers `t` in level order, then by the levels of `blocks` diagonal blocks, in passes: 2, 4, 8, ...
+/// blocks, if the cut is recursive. Synchronises.
 template <class Index, class Offset, class Executor>
-block_order<Index, Offset> renumber(const device_triangle<Index, Offset>& t,
-                                    const std::vector<std::vector<std::int64_t>>& passes, const Executor& on,
-                                    const analysis_memory& memory) {
+block_order<Index, Offset> renumber(const device_triangle<Index, Offset>& t, policy::block_cut cut,
+                                    std::int64_t blocks, const Executor& on, const analysis_memory& memory) {
   block_order<Index, Offset> made;
   made.rows = levels_on_device(t, on, memory);
   made.inside = in_level_order(t, made.rows, on, memory);
-  for (const std::vector<std::int64_t>& bounds : passes) {
-    const buffer<std::int64_t> there = upload(bounds, on, memory.scratch);
-    divide(made, {there.data(), static_cast<std::int64_t>(bounds.size()) - 1, bounds.back()}, on, memory);
+  const bool is_recursive = cut == policy::block_cut::recursive;
+  for (std::int64_t b = is_recursive ? 2 : blocks; b <= blocks && b > 1; b *= 2) {
+    const buffer<std::int64_t> bounds = upload(even_bounds(t.size, b), on, memory.scratch);
+    divide(made, {bounds.data(), b, t.size}, on, memory);
   }
   return made;
 }

@@ -183,17 +183,15 @@ struct narrow_agent {
   }
 };
 
-/// Finds the length of the longest row (column) of each level. Runs once per row in level order.
-template <class Index, class Offset>
+/// Finds the length of the longest row (column) of each level. Runs once per level and row in level order,
+/// see for_each_entry().
+template <class Offset>
 struct measure_levels {
-  const Offset* row_offsets;   ///< by solve index, size + 1
-  const Index* level_offsets;  ///< by level, levels + 1
-  std::int64_t levels;
-  std::int64_t* longest;  ///< by level; must be 0 before
+  const Offset* row_offsets;  ///< by solve index, size + 1
+  std::int64_t* longest;      ///< by level; must be 0 before
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const std::int64_t level = triangle_kernels::major_of(ctx, level_offsets, levels, row);
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t level, std::int64_t row) const {
     const std::int64_t length = triangle_kernels::row_length(ctx, row_offsets, row);
     if (length > ctx.load_relaxed(longest + level)) {  // most rows need no atomic
       ctx.atomic_max(longest + level, length);
@@ -201,35 +199,31 @@ struct measure_levels {
   }
 };
 
-/// Copies alpha b into level order. Runs once per component and right-hand side.
-template <class Scalar, class Index, class Offset>
-struct gather_rhs {
+/// Copies alpha b into level order (`Gathers`), or the solution from level order to the user's x. Runs once
+/// per component and right-hand side.
+template <bool Gathers, class Scalar, class Index, class Offset>
+struct copy_components {
   level_system<Scalar, Index, Offset> p;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
     const std::int64_t k = i / p.size;
     const std::int64_t row = p.mirrored(ctx.load_constant(p.substitution_indices + (i - k * p.size)));
-    ctx.store(p.buffers.x + i,
-              p.alpha * ctx.load_constant(p.b.data + row * p.b.row_stride + k * p.b.column_stride));
-    if (i == 0) {
-      ctx.store(&p.buffers.state->columns, p.b.columns);
-      ctx.store(&p.buffers.state->first_nonfinite, all_finite);
+    if constexpr (Gathers) {
+      ctx.store(p.buffers.x + i,
+                p.alpha * ctx.load_constant(p.b.data + row * p.b.row_stride + k * p.b.column_stride));
+      if (i == 0) {
+        ctx.store(&p.buffers.state->columns, p.b.columns);
+        ctx.store(&p.buffers.state->first_nonfinite, all_finite);
+      }
+    } else {
+      ctx.store(p.x.data + row * p.x.row_stride + k * p.x.column_stride, ctx.load_constant(p.buffers.x + i));
     }
   }
 };
-
-/// Copies the solution from level order to the user's x. Runs once per component and right-hand side.
 template <class Scalar, class Index, class Offset>
-struct scatter_solution {
-  level_system<Scalar, Index, Offset> p;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const std::int64_t k = i / p.size;
-    const std::int64_t row = p.mirrored(ctx.load_constant(p.substitution_indices + (i - k * p.size)));
-    ctx.store(p.x.data + row * p.x.row_stride + k * p.x.column_stride, ctx.load_constant(p.buffers.x + i));
-  }
-};
+using gather_rhs = copy_components<true, Scalar, Index, Offset>;
+template <class Scalar, class Index, class Offset>
+using scatter_solution = copy_components<false, Scalar, Index, Offset>;
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::level_set

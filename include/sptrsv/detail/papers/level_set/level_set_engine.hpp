@@ -20,10 +20,10 @@ namespace sptrsv::SPTRSV_ABI::detail::level_set {
 struct segment {
   std::int64_t first_level;
   std::int64_t last_level;  ///< one past the last level
-  std::int64_t first_row;
-  std::int64_t last_row;  ///< one past the last row
-  int lanes;              ///< lanes per row of a wide level
-  bool narrow;            ///< true for a run of narrow levels
+  std::int64_t first_row;   ///< of a wide level, as are the next two
+  std::int64_t last_row;    ///< one past the last row
+  int lanes;                ///< lanes per row
+  bool narrow;              ///< true for a run of narrow levels
 };
 
 /// The launches in order, and the lanes per row of each level.
@@ -32,24 +32,15 @@ struct level_plan {
   std::vector<std::int32_t> level_lanes;
 };
 
-/// Returns the number of steps of a level of `rows` rows if `lanes` lanes share a row and `available` lanes
-/// work at once. The lanes of a row take its entries one after the other and then add their sums.
-inline std::int64_t level_steps(std::int64_t rows, std::int64_t longest_row, int lanes,
-                                std::int64_t available) {
-  const std::int64_t rounds = (rows * lanes + available - 1) / available;
-  const std::int64_t addition = lanes == 1 ? 0 : lanes == 8 ? 1 : 2;
-  return rounds * ((longest_row + lanes - 1) / lanes + addition + 1);
-}
-
-/// Returns the lanes per row, 1, 8 or 32, with the fewest steps.
+/// Returns the lanes per row, 1, 8 or 32, with the fewest steps for a level of `rows` rows, if `available`
+/// lanes work at once. The lanes of a row take its entries one after the other and then add their sums.
 inline int best_lanes(std::int64_t rows, std::int64_t longest_row, std::int64_t available) {
-  int best = 1;
-  for (const int lanes : {8, 32}) {
-    if (level_steps(rows, longest_row, lanes, available) < level_steps(rows, longest_row, best, available)) {
-      best = lanes;
-    }
-  }
-  return best;
+  const auto steps = [&](int lanes) {
+    const std::int64_t rounds = simt::ceil_div(rows * lanes, available);
+    const std::int64_t addition = lanes == 1 ? 0 : lanes == 8 ? 1 : 2;
+    return rounds * (simt::ceil_div(longest_row, lanes) + addition + 1);
+  };
+  return std::min({1, 8, 32}, [&](int a, int b) { return steps(a) < steps(b); });
 }
 
 /// Makes the plan. `level_offsets` has one element more than there are levels; `longest` holds the longest
@@ -71,7 +62,6 @@ level_plan make_plan(const std::vector<Index>& level_offsets, const std::vector<
     plan.level_lanes.push_back(lanes);
     if (narrow && !plan.segments.empty() && plan.segments.back().narrow) {
       plan.segments.back().last_level = at + 1;
-      plan.segments.back().last_row = last_row;
     } else {
       plan.segments.push_back({at, at + 1, first_row, last_row, lanes, narrow});
     }
@@ -172,10 +162,9 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor>
 
   void plan(const Executor& on, memory_resource& resource) {
     const auto longest = make_zeros<std::int64_t>(levels_.count, on, resource);
-    simt::for_each(
-        on, triangle_.size,
-        level_set::measure_levels<Index, Offset>{triangle_.row_offsets.data(), levels_.level_offsets.data(),
-                                                 levels_.count, longest.data()});
+    triangle_kernels::for_each_entry(
+        on, levels_.level_offsets.data(), levels_.count, triangle_.size,
+        level_set::measure_levels<Offset>{triangle_.row_offsets.data(), longest.data()});
     level_set::level_plan made = level_set::make_plan<Tuning>(download_array(levels_.level_offsets, on),
                                                               download_array(longest, on), is_recorded());
     level_lanes_ = upload(made.level_lanes, on, resource);

@@ -22,7 +22,6 @@ class batch {
   using Offset = typename System::offset;
 
  public:
-  using params = System;
   using flag = typename std::decay_t<decltype(System::buffers)>::flag;
   using word = typename flag::word;
 
@@ -33,7 +32,7 @@ class batch {
   };
   SPTRSV_DEVICE static range everything() { return {0, INT64_MAX}; }
 
-  SPTRSV_DEVICE batch(const params& p, std::uint32_t half, std::int64_t first)
+  SPTRSV_DEVICE batch(const System& p, std::uint32_t half, std::int64_t first)
       : p_(p), half_(half), first_(first) {}
 
   /// Takes the entries e, e + stride, ... in the columns `wanted`, and loads once. Returns their number.
@@ -90,7 +89,7 @@ class batch {
     return [this](int at) { return component(at); };
   }
 
-  const params& p_;
+  const System& p_;
   std::uint32_t half_;
   std::int64_t first_;
   array_of<Index, Entries> column_;  ///< -1 if there is no entry
@@ -115,14 +114,13 @@ template <int Entries, int Columns, class System>
 struct lane_rows {
   using Scalar = typename System::scalar;
   using Offset = typename System::offset;
-  using params = System;
-  using row = typename params::row;
+  using row = typename System::row;
   using entry_batch = batch<Entries, Columns, System>;
 
   /// Solves the row at `solve_index` if `present`; a lane without a row passes the solve index of any row.
   /// `earlier`: see step 2. All lanes of the warp call it.
   template <class Context, class Warp>
-  SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const params& p, std::uint32_t half,
+  SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const System& p, std::uint32_t half,
                                   std::int64_t solve_index, bool present, std::int64_t earlier) {
     row r = p.open(ctx, solve_index);
     r.end = present ? r.end : r.begin;
@@ -215,14 +213,13 @@ template <int Entries, int Columns, class System>
 struct tile_rows {
   using Scalar = typename System::scalar;
   using Offset = typename System::offset;
-  using params = System;
-  using row = typename params::row;
+  using row = typename System::row;
 
   /// Solves the row at `solve_index`, if `present`, together with the other lanes of the aligned group of
   /// `lanes` lanes. `lanes` is a power of two and the same in the whole warp; a group without a row passes
   /// the solve index of any row. All lanes of the warp call it.
   template <class Context, class Warp>
-  SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const params& p, std::uint32_t half,
+  SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const System& p, std::uint32_t half,
                                   std::int64_t solve_index, bool present, int lanes) {
     const int rank = warp.rank() & (lanes - 1);
     row r = p.open(ctx, solve_index);
@@ -260,7 +257,7 @@ struct tile_rows {
  private:
   /// Adds a_e x_e to sums[k] for this lane's entries of the row.
   template <int Count, class Context>
-  SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t half, const row& r,
+  SPTRSV_DEVICE static void add_entries(Context& ctx, const System& p, std::uint32_t half, const row& r,
                                         int rank, int lanes, std::int64_t first,
                                         array_of<Scalar, Columns>& sums) {
     batch<Count, Columns, System> entries(p, half, first);

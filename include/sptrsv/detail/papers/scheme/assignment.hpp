@@ -38,7 +38,7 @@ struct assignment {
   /// By warp: index of its first group in `queue`; one more for the end. Null: round-robin over the warps,
   /// which gives each warp one group if there are as many warps as groups.
   const Index* queue_first;
-  const Index* queue;       ///< group indices, relative to first_group
+  const Index* queue;       ///< of all launches: group indices, relative to first_group
   assignment_state* state;  ///< null if no row of the launch waits
 };
 
@@ -69,59 +69,27 @@ SPTRSV_DEVICE bool decide(Context& ctx, const assignment<Index>& a, std::int64_t
   return seen == static_cast<std::uint32_t>(decision::as_assigned);
 }
 
-template <class Index>
-class group_sequence {
- public:
-  /// `worker` is the index of the warp in the launch, of `workers` warps. All lanes call it.
-  template <class Context, class Warp>
-  SPTRSV_DEVICE group_sequence(Context& ctx, const Warp& warp, const assignment<Index>& a,
-                               std::uint32_t worker, std::uint32_t workers, bool by_ticket,
-                               std::uint32_t parity)
-      : a_(a),
-        at_(worker),
-        end_(static_cast<std::uint32_t>(a.groups)),
-        step_(by_ticket ? parity | tickets : workers) {
-    if (by_ticket) {
-      draw(ctx, warp);
-    } else if (queued()) {
-      at_ = static_cast<std::uint32_t>(ctx.load_constant(a.queue_first + worker));
-      end_ = static_cast<std::uint32_t>(ctx.load_constant(a.queue_first + worker + 1));
-      step_ = 1;
-    }
+/// Calls `solve(group)` for the groups of a warp, as assigned or by ticket. `worker` is the index of the warp
+/// in the launch, of `workers` warps; `parity`: of the solve, in shared memory. All lanes call it.
+template <class Context, class Warp, class Index, class Solve>
+SPTRSV_DEVICE void for_each_group(Context& ctx, const Warp& warp, const assignment<Index>& a,
+                                  std::uint32_t worker, std::uint32_t workers, bool by_ticket,
+                                  const std::uint32_t& parity, const Solve& solve) {
+  const auto draw = [&] { return draw_warp_ticket(ctx, warp, &a.state->tickets[parity]); };
+  std::uint32_t at = worker;
+  auto end = static_cast<std::uint32_t>(a.groups);
+  std::uint32_t step = by_ticket ? 0 : workers;  // to the next group; 0: by ticket
+  if (by_ticket) {
+    at = draw();
+  } else if (a.queue_first != nullptr) {
+    at = static_cast<std::uint32_t>(ctx.load_constant(a.queue_first + worker));
+    end = static_cast<std::uint32_t>(ctx.load_constant(a.queue_first + worker + 1));
+    step = 1;
   }
-
-  SPTRSV_DEVICE bool has_group() const { return at_ < end_; }
-
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t group(Context& ctx) const {
-    const bool listed = queued() && (step_ & tickets) == 0;
-    return a_.first_group + (listed ? load_index(ctx, a_.queue + at_) : at_);
+  for (; at < end; at = step == 0 ? draw() : at + step) {
+    const bool is_queued = step != 0 && a.queue_first != nullptr;
+    solve(a.first_group + (is_queued ? load_index(ctx, a.queue + at) : at));
   }
-
-  template <class Context, class Warp>
-  SPTRSV_DEVICE void next(Context& ctx, const Warp& warp) {
-    if ((step_ & tickets) != 0) {
-      draw(ctx, warp);
-    } else {
-      at_ += step_;
-    }
-  }
-
- private:
-  static constexpr std::uint32_t tickets = std::uint32_t{1} << 31;
-
-  SPTRSV_DEVICE bool queued() const { return a_.queue_first != nullptr; }
-
-  template <class Context, class Warp>
-  SPTRSV_DEVICE void draw(Context& ctx, const Warp& warp) {
-    at_ = draw_warp_ticket(ctx, warp, &a_.state->tickets[step_ & 1u]);
-  }
-
-  const assignment<Index>& a_;
-  std::uint32_t at_;
-  std::uint32_t end_;
-  /// Distance to the warp's next group; by ticket: `tickets` | parity of the solve.
-  std::uint32_t step_;
-};
+}
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::schemes

@@ -19,35 +19,33 @@
 namespace sptrsv::SPTRSV_ABI::detail::schemes {
 
 /// rg_balance: computes the sort key of each node: ascending by level, and within a level from nodes of many
-/// entries to nodes of few. Runs once per node in level order.
+/// entries to nodes of few. Runs once per level and node in level order, see for_each_entry().
 template <class Index, class Offset>
 struct find_balance_keys {
   static constexpr int entry_bits = 24;
 
   const Offset* row_offsets;       ///< by solve index
   const Index* first_solve_index;  ///< by node, nodes + 1
-  const Index* level_offsets;      ///< by level, levels + 1
-  std::int64_t levels;
-  const Index* nodes;   ///< by index in level order: the node
-  std::uint64_t* keys;  ///< output by index in level order
+  const Index* nodes;              ///< by index in level order: the node
+  std::uint64_t* keys;             ///< output by index in level order
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t level, std::int64_t k) const {
     const Index node = ctx.load_constant(nodes + k);
     const auto entries = static_cast<std::uint64_t>(
         ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node + 1)) -
         ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node)));
     constexpr std::uint64_t most = (std::uint64_t{1} << entry_bits) - 1;
-    const auto level = static_cast<std::uint64_t>(triangle_kernels::major_of(ctx, level_offsets, levels, k));
-    ctx.store(keys + k, level << entry_bits | (most - (entries < most ? entries : most)));
+    ctx.store(keys + k,
+              static_cast<std::uint64_t>(level) << entry_bits | (most - (entries < most ? entries : most)));
   }
 };
 
-/// Writes each node to its slot in the groups. Runs once per node in level order.
+/// Writes each node to its slot in the groups. Runs once per level and node in level order, see
+/// for_each_entry().
 template <class Index>
 struct place_nodes {
-  const Index* level_offsets;  ///< by level, levels + 1
-  std::int64_t levels;
+  const Index* level_offsets;      ///< by level, levels + 1
   const Index* nodes;              ///< by index in level order: the node
   const Index* first_solve_index;  ///< by node, nodes + 1
   const std::int32_t* inner;       ///< by node: 1 if its rows need each other; null if nodes are rows
@@ -59,8 +57,7 @@ struct place_nodes {
   Index* group_of_node;       ///< output by node; null if it is not needed
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
-    const std::int64_t level = triangle_kernels::major_of(ctx, level_offsets, levels, k);
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t level, std::int64_t k) const {
     const std::int64_t in_level = k - load_index(ctx, level_offsets + level);
     const std::int64_t group = load_index(ctx, group_offsets + level) + in_level / sub_warps;
     const std::int64_t at = group * sub_warps + in_level % sub_warps;
@@ -80,7 +77,6 @@ struct place_nodes {
 template <class Index>
 struct grouped_nodes {
   std::int64_t count = 0;
-  int sub_warps = 1;
   /// By slot (group * sub_warps + sub-warp): solve index of the node's first row.
   buffer<Index> first;
   buffer<Index> rows;                     ///< by slot: number of rows, 0 if it has no node
@@ -101,16 +97,15 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
     const auto keys = make_buffer<std::uint64_t>(nodes, on, resource);
     const auto sorted_keys = make_buffer<std::uint64_t>(nodes, on, resource);
     auto sorted = make_buffer<Index>(nodes, on, resource);
-    simt::for_each(on, nodes,
-                   find_keys{t.row_offsets.data(), graph.nodes.first.data(), levels.level_offsets.data(),
-                             levels.count, levels.rows.data(), keys.data()});
+    triangle_kernels::for_each_entry(
+        on, levels.level_offsets.data(), levels.count, nodes,
+        find_keys{t.row_offsets.data(), graph.nodes.first.data(), levels.rows.data(), keys.data()});
     on.sort_pairs(keys.data(), sorted_keys.data(), levels.rows.data(), sorted.data(), nodes,
                   bits_for(static_cast<std::uint64_t>(levels.count) << find_keys::entry_bits), resource);
     levels.rows = std::move(sorted);
   }
 
   grouped_nodes<Index> made;
-  made.sub_warps = s.sub_warps;
   const std::vector<Index> first_nodes = download_array(levels.level_offsets, on);
   made.level_offsets.push_back(0);
   for (std::size_t level = 0; level + 1 < first_nodes.size(); ++level) {
@@ -125,11 +120,11 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
   made.rows = make_zeros<Index>(made.count * s.sub_warps, on, resource);
   made.group_of_node = make_buffer<Index>(with_group_of_node ? nodes : 0, on, resource);
   const auto inner = make_zeros<std::int32_t>(levels.count, on, resource);
-  simt::for_each(
-      on, nodes,
-      place_nodes<Index>{levels.level_offsets.data(), levels.count, levels.rows.data(),
-                         graph.nodes.first.data(), graph.inner.data(), group_offsets.data(), s.sub_warps,
-                         made.first.data(), made.rows.data(), inner.data(), made.group_of_node.data()});
+  triangle_kernels::for_each_entry(
+      on, levels.level_offsets.data(), levels.count, nodes,
+      place_nodes<Index>{levels.level_offsets.data(), levels.rows.data(), graph.nodes.first.data(),
+                         graph.inner.data(), group_offsets.data(), s.sub_warps, made.first.data(),
+                         made.rows.data(), inner.data(), made.group_of_node.data()});
   made.level_inner = download_array(inner, on);
   return made;
 }
@@ -142,8 +137,6 @@ struct node_launch {
   bool signals = false;          ///< true: rows of this or a later launch wait, so values must be signalled
   std::int64_t first_block = 0;  ///< blocks of the launches before
   std::uint32_t blocks = 0;
-  std::size_t queue_first = 0;  ///< index among the first groups of the warps of all launches
-  std::size_t queue = 0;        ///< index among the queues of all launches
 };
 
 /// Makes the launches. A level of more than `threshold` groups is a launch of its own; consecutive smaller
@@ -189,8 +182,9 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
   const std::vector<Index> first = download_array(groups.first, on);
   const std::vector<Index> rows = download_array(groups.rows, on);
   facts.loads.assign(at(groups.count), 0);
+  const std::size_t group_slots = first.size() / facts.loads.size();
   for (std::size_t slot = 0; slot < first.size(); ++slot) {  // entries and diagonals
-    facts.loads[slot / at(groups.sub_warps)] +=
+    facts.loads[slot / group_slots] +=
         row_offsets[at(first[slot] + rows[slot])] - row_offsets[at(first[slot])] + rows[slot];
   }
   if (with_parents) {
@@ -212,68 +206,53 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
   return facts;
 }
 
-/// Warp w of a launch solves queue[first[w]] ... queue[first[w + 1] - 1], relative to the first group.
+/// Assigns the groups of each launch to its warps, `warps` in a block: each to the warp with the smallest
+/// load so far, or, for warp_scheduling::locality, to such a warp of the blocks that solve its parents, if a
+/// parent is in this launch. Returns the groups of each warp of all launches, relative to the first of the
+/// launch.
 template <class Index>
-struct warp_queues {
-  std::vector<Index> first;
-  std::vector<Index> queue;
-};
-
-/// The loads of all warps.
-class warp_loads {
- public:
-  explicit warp_loads(std::size_t warps) : loads_(warps, 0) {
-    for (std::size_t warp = 0; warp < warps; ++warp) {
-      order_.emplace(0, warp);
+vertex_lists<Index, Index> make_queues(const group_facts<Index>& facts,
+                                       const std::vector<node_launch>& launches, int warps,
+                                       warp_scheduling how) {
+  std::vector<std::size_t> worker_of(facts.loads.size());  // by group: its warp in the launch
+  for (const node_launch& l : launches) {
+    std::vector<std::int64_t> loads(at(l.blocks) * at(warps), 0);  // by warp
+    std::set<std::pair<std::int64_t, std::size_t>> order;          // load and warp
+    for (std::size_t warp = 0; warp < loads.size(); ++warp) {
+      order.emplace(0, warp);
+    }
+    const auto near_parents = [&](std::int64_t group) {
+      std::size_t best = order.begin()->second;
+      bool found = false;
+      for (const Index parent : facts.parents_of[at(group)]) {
+        if (parent < l.first_group) {
+          continue;  // parent is solved by an earlier launch
+        }
+        const std::size_t first = worker_of[at(parent)] / at(warps) * at(warps);
+        for (std::size_t w = first; w < first + at(warps); ++w) {
+          best = !found || loads[w] < loads[best] ? w : best;
+          found = true;
+        }
+      }
+      return best;
+    };
+    for (std::int64_t group = l.first_group; group < l.first_group + l.groups; ++group) {
+      const std::size_t worker =
+          how == warp_scheduling::locality ? near_parents(group) : order.begin()->second;
+      worker_of[at(group)] = worker;
+      order.erase({loads[worker], worker});
+      loads[worker] += facts.loads[at(group)];
+      order.emplace(loads[worker], worker);
     }
   }
-
-  [[nodiscard]] std::int64_t of(std::size_t warp) const { return loads_[warp]; }
-  /// Returns the first of the warps with the smallest load.
-  [[nodiscard]] std::size_t least() const { return order_.begin()->second; }
-  void add(std::size_t warp, std::int64_t load) {
-    auto moved = order_.extract({loads_[warp], warp});
-    moved.value().first = loads_[warp] += load;
-    order_.insert(std::move(moved));
-  }
-
- private:
-  std::vector<std::int64_t> loads_;                       ///< by warp
-  std::set<std::pair<std::int64_t, std::size_t>> order_;  ///< load and warp
-};
-
-/// Assigns the groups first_group ... first_group + groups - 1 to `blocks` blocks of `warps` warps: each to
-/// the warp with the smallest load so far, or, for warp_scheduling::locality, to such a warp of the blocks
-/// that solve its parents, if a parent is in this launch.
-template <class Index>
-warp_queues<Index> make_queues(const group_facts<Index>& facts, std::int64_t first_group, std::int64_t groups,
-                               std::int64_t blocks, int warps, warp_scheduling how) {
-  warp_loads loads(static_cast<std::size_t>(blocks * warps));
-  std::vector<Index> worker_of(static_cast<std::size_t>(groups));  // by group of the launch: its warp
-  const auto near_parents = [&](std::int64_t group) {
-    std::size_t best = loads.least();
-    bool found = false;
-    for (const Index parent : facts.parents_of[at(group)]) {
-      if (parent < first_group) {
-        continue;  // parent is solved by an earlier launch
-      }
-      const auto first = static_cast<std::size_t>(worker_of[at(parent - first_group)] / warps * warps);
-      for (std::size_t w = first; w < first + static_cast<std::size_t>(warps); ++w) {
-        best = !found || loads.of(w) < loads.of(best) ? w : best;
-        found = true;
+  const node_launch& last = launches.back();
+  return lists_of<Index, Index>((last.first_block + last.blocks) * warps, [&](const auto& add) {
+    for (const node_launch& l : launches) {
+      for (std::int64_t g = 0; g < l.groups; ++g) {
+        add(at(l.first_block * warps) + worker_of[at(l.first_group + g)], static_cast<Index>(g));
       }
     }
-    return best;
-  };
-  for (std::int64_t g = 0; g < groups; ++g) {
-    const std::int64_t group = first_group + g;
-    const std::size_t worker = how == warp_scheduling::locality ? near_parents(group) : loads.least();
-    loads.add(worker, facts.loads[at(group)]);
-    worker_of[at(g)] = static_cast<Index>(worker);
-  }
-  warp_queues<Index> made;
-  made.queue = group_entries<Index>(worker_of.data(), worker_of.size(), blocks * warps, made.first);
-  return made;
+  });
 }
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::schemes

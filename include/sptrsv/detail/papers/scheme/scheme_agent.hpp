@@ -9,6 +9,7 @@
 #include "sptrsv/detail/papers/row_wise/rows.hpp"
 #include "sptrsv/detail/papers/scheme/assignment.hpp"
 #include "sptrsv/detail/sync/fenced_values.hpp"
+#include "sptrsv/scheme/scheme.hpp"
 
 namespace sptrsv::SPTRSV_ABI::detail::schemes {
 
@@ -95,8 +96,7 @@ class lane_system {
   }
   template <class Context>
   SPTRSV_DEVICE Scalar load_b(Context& ctx, const row& r, std::int64_t column) const {
-    return ctx.load(p_.b.data + static_cast<std::int64_t>(r.number) * p_.b.row_stride +
-                    column * p_.b.column_stride);
+    return p_.load_b(ctx, r, column);
   }
   template <class Context>
   SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t half, std::int64_t column,
@@ -114,12 +114,6 @@ class lane_system {
   const Index* columns_ = nullptr;  ///< in shared memory; null: the entries are read from global memory
   const Scalar* values_ = nullptr;
   std::int64_t shift_ = 0;
-};
-
-enum class row_sharing {
-  together,  ///< one row after the other, all lanes together
-  apart,     ///< one row per lane
-  by_length  ///< one or the other, by the average length of the node's rows
 };
 
 /// One warp solves one group of nodes at a time; a sub-warp solves one node, a run of consecutive solve
@@ -156,7 +150,7 @@ struct agent {
   struct shared_storage {
     block_start start;
     std::uint32_t half;
-    std::uint32_t by_ticket;
+    bool by_ticket;
     array_of<warp_buffer, Buffered ? block_threads / 32 : 1> buffers;
   };
   struct params {
@@ -166,8 +160,9 @@ struct agent {
     const Index* node_rows;      ///< by node: its number of rows
     std::uint32_t solve_blocks;  ///< blocks in all launches of a solve
     int lane_bits;               ///< a sub-warp has 2^lane_bits lanes
-    row_sharing sharing;         ///< how lanes share the rows of a node
-    int together_above;          ///< by_length: average entries per row above which the lanes work together
+    /// Average entries of the rows of a node above which all lanes solve one row after the other; otherwise
+    /// each lane solves one row. 0: always together; scheme::unlimited: never.
+    int together_above;
     bool early_division;
   };
 
@@ -175,31 +170,22 @@ struct agent {
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const auto warp = ctx.template group<32>();
     if (ctx.thread_rank() == 0) {
-      begin(ctx, shared, p);
+      block_start& start = shared.start;
+      take_block(ctx, start, p.system.buffers.state, p.system.x.columns, p.solve_blocks);
+      start.block -= p.work.first_block;
+      shared.half = Buffers::half_of(start.solve);
+      shared.by_ticket =
+          p.work.state != nullptr && !decide(ctx, p.work, start.block, start.half, Tuning::patience);
     }
     ctx.barrier();
     const auto warps = static_cast<std::uint32_t>(ctx.block_threads() / 32);
     const auto block = static_cast<std::uint32_t>(shared.start.block);
-    group_sequence<Index> work(ctx, warp, p.work, block * warps + static_cast<std::uint32_t>(warp.index()),
-                               p.work.blocks * warps, shared.by_ticket != 0, shared.start.half);
-    for (; work.has_group(); work.next(ctx, warp)) {
-      solve_group(ctx, warp, shared, p, work.group(ctx));
-    }
+    for_each_group(ctx, warp, p.work, block * warps + static_cast<std::uint32_t>(warp.index()),
+                   p.work.blocks * warps, shared.by_ticket, shared.start.half,
+                   [&](std::int64_t group) { solve_group(ctx, warp, shared, p, group); });
   }
 
  private:
-  template <class Context>
-  SPTRSV_DEVICE static void begin(Context& ctx, shared_storage& shared, const params& p) {
-    block_start& start = shared.start;
-    take_block(ctx, start, p.system.buffers.state, p.system.x.columns, p.solve_blocks);
-    start.block -= p.work.first_block;
-    shared.half = Buffers::half_of(start.solve);
-    shared.by_ticket = 0;
-    if (p.work.state != nullptr && !decide(ctx, p.work, start.block, start.half, Tuning::patience)) {
-      shared.by_ticket = 1;
-    }
-  }
-
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve_group(Context& ctx, const Warp& warp, shared_storage& shared,
                                         const params& p, std::int64_t group) {
@@ -210,14 +196,12 @@ struct agent {
     const auto first = static_cast<Index>(is_row ? node : ctx.load_constant(p.first_rows + node));
     const int rows = is_row ? 1 : static_cast<int>(ctx.load_constant(p.node_rows + node));
     system_type system(p.system, p.early_division);
-    bool together = p.sharing == row_sharing::together;
-    if (Buffered || p.sharing == row_sharing::by_length) {
+    bool together = p.together_above == 0;
+    if (Buffered || (!together && p.together_above != scheme::unlimited)) {
       const Offset begin = ctx.load_constant(p.system.offsets + first);
       const Offset end = ctx.load_constant(p.system.offsets + first + rows);
-      if (p.sharing == row_sharing::by_length) {  // entries and diagonals
-        together = static_cast<std::int64_t>(end - begin) + rows >
-                   static_cast<std::int64_t>(p.together_above) * rows;
-      }
+      together = static_cast<std::int64_t>(end - begin) + rows >  // entries and diagonals
+                 static_cast<std::int64_t>(p.together_above) * rows;
       if constexpr (Buffered) {
         buffer_entries(ctx, warp, shared.buffers[warp.index()], p, lanes, begin, end, system);
       }

@@ -52,8 +52,10 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     threads_ = std::min(scheme_.active_warps * 32, Tuning::block_threads);
     shared_bytes_ =
         on.shared_limit() / static_cast<std::size_t>(blocks_per_processor + 1) / 1024 * 1024 + 1024;
-    schemes::node_graph<Index, Offset> graph = transformed(std::move(rows), on, resource);
-    schedule(graph, on, resource);
+    levels_ = rows.count;
+    if (size() > 0) {
+      schedule(transformed(std::move(rows), on, resource), on, resource);
+    }
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
@@ -67,9 +69,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
              const Executor& on) const {
     for (std::size_t i = 0; i < launches_.size(); ++i) {
       if (is_fenced()) {
-        const bool signals = launches_[i].signals;
-        enqueue(i, alpha, b, x, scratch.fenced.buffers(scratch.buffers().state, x.columns, signals), scratch,
-                on);
+        enqueue(i, alpha, b, x, scratch.fenced.buffers(scratch.state(), x.columns, launches_[i].signals),
+                scratch, on);
       } else {
         enqueue(i, alpha, b, x, scratch.buffers(), scratch, on);
       }
@@ -82,7 +83,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     kernel_info kernel;
     kernel.launches = static_cast<std::int64_t>(launches_.size());
     kernel.waiting_launches = static_cast<std::int64_t>(waiting);
-    kernel.text = text_from(groups_.count, " groups of up to ", groups_.sub_warps, " nodes, ", nodes_,
+    kernel.text = text_from(groups_.count, " groups of up to ", scheme_.sub_warps, " nodes, ", nodes_,
                             " nodes in all, ", kernel.launches, " launches, ", waiting, " of them wait");
     base::describe(info, "scheme", threads_, std::move(kernel), on);
     info.plan = to_string(scheme_);
@@ -101,10 +102,6 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
 
   schemes::node_graph<Index, Offset> transformed(device_levels<Index> rows, const Executor& on,
                                                  memory_resource& resource) {
-    levels_ = rows.count;
-    if (size() == 0) {
-      return {};
-    }
     if (scheme_.reorder) {
       buffer<Index> level_offsets = std::move(rows.level_offsets);
       this->renumber(std::move(rows), on, resource);
@@ -115,10 +112,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     return schemes::transform(this->triangle_, std::move(rows), scheme_, on, resource);
   }
 
-  void schedule(schemes::node_graph<Index, Offset>& graph, const Executor& on, memory_resource& resource) {
-    if (size() == 0) {
-      return;
-    }
+  void schedule(schemes::node_graph<Index, Offset> graph, const Executor& on, memory_resource& resource) {
     const bool near_parents = scheme_.warps == warp_scheduling::locality;
     nodes_ = graph.nodes.count;
     groups_ = schemes::group_nodes(this->triangle_, graph, scheme_, near_parents, on, resource);
@@ -144,27 +138,23 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
                    groups_.count, " groups of nodes, more than can be launched");
     this->blocks_ = simt::block_count(blocks, 1);
     if (queued()) {
-      make_queues(graph, static_cast<int>(warps), on, resource);
+      const auto queues =
+          schemes::make_queues(schemes::facts_of(this->triangle_, graph, groups_, near_parents, on),
+                               launches_, static_cast<int>(warps), scheme_.warps);
+      queue_first_ = upload(queues.offsets, on, resource);
+      queue_ = upload(queues.vertices, on, resource);
     }
     groups_.group_of_node = {};
-    if (groups_are_rows()) {
+    // Without arrays of nodes, group g is row g.
+    if (scheme_.reorder && scheme_.merge == node_merging::none && scheme_.sub_warps == 1) {
       groups_.first = {};
       groups_.rows = {};
     }
   }
 
-  /// Returns true if group g is row g, so that kernels need no arrays of nodes.
-  [[nodiscard]] bool groups_are_rows() const {
-    return scheme_.reorder && scheme_.merge == node_merging::none && scheme_.sub_warps == 1;
-  }
-  /// Returns how lanes share rows. A row of one entry is as fast with all lanes as with one.
-  [[nodiscard]] schemes::row_sharing sharing() const {
-    if (scheme_.together_above == sptrsv::scheme::unlimited) {
-      return schemes::row_sharing::apart;
-    }
-    const bool always =
-        scheme_.together_above == 0 || (scheme_.together_above == 1 && scheme_.merge == node_merging::none);
-    return always ? schemes::row_sharing::together : schemes::row_sharing::by_length;
+  /// Returns sw_rnnz for the kernels. A row of one entry is as fast with all lanes as with one.
+  [[nodiscard]] int together_above() const {
+    return scheme_.together_above == 1 && scheme_.merge == node_merging::none ? 0 : scheme_.together_above;
   }
 
   /// Returns the number of resident blocks of the kernels whose rows wait.
@@ -189,35 +179,19 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     return shared_bytes_ - std::min(shared_bytes_, sizeof(typename Agent::shared_storage));
   }
 
-  void make_queues(const schemes::node_graph<Index, Offset>& graph, int warps, const Executor& on,
-                   memory_resource& resource) {
-    const auto facts =
-        schemes::facts_of(this->triangle_, graph, groups_, scheme_.warps == warp_scheduling::locality, on);
-    std::vector<Index> first;
-    std::vector<Index> queue;
-    for (node_launch& l : launches_) {
-      const auto made = schemes::make_queues(facts, l.first_group, l.groups, l.blocks, warps, scheme_.warps);
-      l.queue_first = first.size();
-      l.queue = queue.size();
-      first.insert(first.end(), made.first.begin(), made.first.end());
-      queue.insert(queue.end(), made.queue.begin(), made.queue.end());
-    }
-    queue_first_ = upload(first, on, resource);
-    queue_ = upload(queue, on, resource);
-  }
-
   /// Enqueues launch `i`. `buffers`: how components are handed on.
   template <class Buffers>
   void enqueue(std::size_t i, Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
                const Buffers& buffers, const workspace& scratch, const Executor& on) const {
     const node_launch& l = launches_[i];
-    const schemes::assignment<Index> work{l.first_group,
-                                          l.groups,
-                                          l.first_block,
-                                          l.blocks,
-                                          queued() ? queue_first_.data() + l.queue_first : nullptr,
-                                          queued() ? queue_.data() + l.queue : nullptr,
-                                          assigned() && l.waits ? scratch.assignments.data() + i : nullptr};
+    const schemes::assignment<Index> work{
+        l.first_group,
+        l.groups,
+        l.first_block,
+        l.blocks,
+        queued() ? queue_first_.data() + l.first_block * (threads_ / 32) : nullptr,
+        queue_.data(),
+        assigned() && l.waits ? scratch.assignments.data() + i : nullptr};
     const int lane_bits = simt::lowest_bit(static_cast<std::uint32_t>(32 / scheme_.sub_warps));
     const auto enqueue_for = [&](const auto& known) {
       with_constant(scheme_.buffered, [&](auto buffered) {
@@ -226,7 +200,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
           on.template launch<used>(
               l.blocks,
               {this->system(alpha, b, x, known), work, groups_.first.data(), groups_.rows.data(),
-               this->blocks_, lane_bits, sharing(), scheme_.together_above, scheme_.early_division},
+               this->blocks_, lane_bits, together_above(), scheme_.early_division},
               this->template padding<used>(), threads_);
         });
       });
@@ -246,8 +220,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   std::int64_t nodes_ = 0;
   schemes::grouped_nodes<Index> groups_;
   std::vector<node_launch> launches_;
-  buffer<Index> queue_first_;
-  buffer<Index> queue_;
+  buffer<Index> queue_first_;  ///< by warp of all launches; one more for the end
+  buffer<Index> queue_;        ///< the groups of each warp, relative to the first of the launch
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

@@ -21,8 +21,7 @@ struct starts_node {
   int max_entries;
   std::int64_t size;
   const Offset* row_offsets;  ///< by solve index
-  const Index* long_before;   ///< merge_thresh, by solve index: number of long rows before it
-  const Index* long_rows;     ///< merge_thresh: solve indices of the long rows, ascending
+  const Index* long_before;   ///< merge_thresh, by solve index and for the end: long rows before it
 
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
@@ -30,11 +29,12 @@ struct starts_node {
       return true;
     }
     if (merge == node_merging::threshold) {
-      const std::int64_t runs = ctx.load_constant(long_before + solve_index);
-      if (load_index(ctx, long_before + solve_index + 1) != runs) {
+      const Index long_rows = ctx.load_constant(long_before + solve_index);
+      if (ctx.load_constant(long_before + solve_index + 1) != long_rows) {
         return true;  // a long row
       }
-      const std::int64_t run = runs == 0 ? 0 : load_index(ctx, long_rows + runs - 1) + 1;
+      // The run of short rows begins behind the last long row.
+      const std::int64_t run = triangle_kernels::count_below(ctx, long_before, solve_index, long_rows);
       return (solve_index - run) % max_rows == 0;
     }
     const std::int64_t first = solve_index / max_rows * max_rows;
@@ -60,18 +60,14 @@ struct is_long_row {
   }
 };
 
-/// Writes the node of each row. Runs once per node.
+/// Writes the node of each row. Runs once per node and row, see for_each_entry().
 template <class Index>
 struct number_rows_by_node {
-  const Index* first_solve_index;  ///< by node, nodes + 1
-  Index* node_of_row;              ///< output by solve index
+  Index* node_of_row;  ///< output by solve index
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t node) const {
-    const Index end = ctx.load_constant(first_solve_index + node + 1);
-    for (Index solve_index = ctx.load_constant(first_solve_index + node); solve_index < end; ++solve_index) {
-      ctx.store(node_of_row + solve_index, static_cast<Index>(node));
-    }
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t node, std::int64_t solve_index) const {
+    ctx.store(node_of_row + solve_index, static_cast<Index>(node));
   }
 };
 
@@ -134,20 +130,13 @@ struct node_graph {
 template <class Index, class Offset, class Executor>
 runs<Index> merge_rows(const device_triangle<Index, Offset>& t, const scheme& s, const Executor& on,
                        memory_resource& resource) {
-  starts_node<Index, Offset> starts{s.merge, s.merge_rows, s.merge_entries, t.size, t.row_offsets.data(),
-                                    nullptr, nullptr};
   buffer<Index> long_before;
-  buffer<Index> long_rows;
   if (s.merge == node_merging::threshold) {
     long_before =
         count_marked<Index>(t.size, is_long_row<Offset>{s.merge_entries, t.row_offsets.data()}, on, resource);
-    long_rows = make_buffer<Index>(t.size, on, resource);
-    simt::for_each(on, t.size,
-                   array_kernels::keep_marked<Index, array_kernels::own_index, Index>{
-                       long_before.data(), {}, long_rows.data()});
-    starts.long_before = long_before.data();
-    starts.long_rows = long_rows.data();
   }
+  const starts_node<Index, Offset> starts{s.merge, s.merge_rows,         s.merge_entries,
+                                          t.size,  t.row_offsets.data(), long_before.data()};
   return make_runs<Index>(t.size, starts, on, analysis_memory(resource));
 }
 
@@ -159,7 +148,8 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
   const Index* const first_solve_index = graph.nodes.first.data();
   const auto node_of_row = make_buffer<Index>(t.size, on, resource);
   graph.inner = make_zeros<std::int32_t>(count, on, resource);
-  simt::for_each(on, count, number_rows_by_node<Index>{first_solve_index, node_of_row.data()});
+  triangle_kernels::for_each_entry(on, first_solve_index, count, t.size,
+                                   number_rows_by_node<Index>{node_of_row.data()});
   const auto edges_before =
       count_marked<Offset>(t.entries(),
                            is_edge<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(),

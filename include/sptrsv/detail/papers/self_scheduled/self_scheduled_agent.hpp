@@ -175,7 +175,8 @@ struct agent {
         if constexpr (!solver::stores_x) {
           solve.restore(ctx, p, first + tile.rank());
         }
-        unknown.store(ctx, p, first + tile.rank(), x, half);
+        p.store_x(ctx, unknown.row(p), static_cast<std::int64_t>(unknown.substitution_index), half,
+                  first + tile.rank(), x);
       }
     };
     for (std::int64_t first = 0; first < unknown.columns(p); first += rhs_per_sweep) {

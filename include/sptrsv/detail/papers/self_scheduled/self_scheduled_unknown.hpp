@@ -68,14 +68,6 @@ struct unknown {
     load_rhs(ctx, p, 0, rank);
     pivot = pivot_divisor<Scalar>(diagonal);
   }
-  template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, const params& p, std::int64_t rhs, Scalar x,
-                           std::uint32_t half) const {
-    ctx.store(p.x.data + row(p) * p.x.row_stride + rhs * p.x.column_stride, x);
-    if (!is_finite(x)) {
-      p.buffers.state->record_nonfinite(ctx, half, static_cast<std::int64_t>(substitution_index));
-    }
-  }
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail::self_scheduled

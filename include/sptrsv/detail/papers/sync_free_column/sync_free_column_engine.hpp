@@ -136,10 +136,7 @@ struct agent {
         }
       });
       if (finishes) {
-        ctx.store(p.x.data + row * p.x.row_stride + mine * p.x.column_stride, x);
-        if (!is_finite(x)) {
-          p.buffers.state->record_nonfinite(ctx, shared.start.half, i);
-        }
+        p.store_x(ctx, row, i, shared.start.half, mine, x);
       }
     }
     if (column.has(near ? 1 : 0)) {

@@ -17,6 +17,7 @@ template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Executor>
     : public paper_engine<Scalar, Index, Offset, Executor> {
   using base = paper_engine<Scalar, Index, Offset, Executor>;
+  using base::tasks_;
   template <int Columns>
   using agent = row_wise::task_agent<Tuning, Scalar, Index, Offset, Columns, row_wise::fused_rows>;
   using for_one = agent<1>;
@@ -46,11 +47,7 @@ class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Execu
     kernel.warps = tasks_.count;
     kernel.text = std::to_string(tasks_.count) + " warps for 32 short rows or one long row";
     base::describe(info, "sync_free_fused", Tuning::block_threads, std::move(kernel), on);
-    info.solver_bytes += tasks_.first.bytes();
   }
-
- private:
-  runs<Index> tasks_;  ///< the rows of each warp
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail

@@ -42,9 +42,6 @@ struct agent {
   using params = paper_system<Scalar, Index, Offset>;
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
-
-  static constexpr int entries_at_once = Tuning::entries_at_once;
-
   using shared_storage = block_start;
 
   template <class Context>
@@ -71,11 +68,17 @@ struct agent {
       const bool finishes = warp.rank() < Columns && mine < p.x.columns;
       const Scalar b = finishes ? p.load_b(ctx, r, mine) : Scalar{};
       array_of<Scalar, Columns> sums = {};
-      const Offset e = r.begin + static_cast<Offset>(warp.rank());
+      Offset e = r.begin + static_cast<Offset>(warp.rank());
       if (r.end - r.begin <= 32) {
         add_short_row(ctx, warp, p, half, e, r.end, first, sums);
       } else {
-        add_long_row(ctx, p, half, e, r.end, first, sums);
+        constexpr int at_once = Tuning::entries_at_once;
+        for (; Columns == 1 && r.end - e > 32 * (at_once - 1); e += 32 * at_once) {
+          add_entries<at_once>(ctx, p, half, e, first, sums);
+        }
+        for (; e < r.end; e += 32) {
+          add_entries<1>(ctx, p, half, e, first, sums);
+        }
         // Lanes that waited for different components go on together: shuffles of a diverged warp are slow.
         warp.sync();
       }
@@ -107,17 +110,6 @@ struct agent {
     components.wait_together(ctx, warp, addresses);
     for (int k = 0; k < Columns; ++k) {
       sums[k] = sums[k] + value * components.value(k);
-    }
-  }
-
-  template <class Context>
-  SPTRSV_DEVICE static void add_long_row(Context& ctx, const params& p, std::uint32_t half, Offset e,
-                                         Offset end, std::int64_t first, array_of<Scalar, Columns>& sums) {
-    for (; Columns == 1 && end - e > 32 * (entries_at_once - 1); e += 32 * entries_at_once) {
-      add_entries<entries_at_once>(ctx, p, half, e, first, sums);
-    }
-    for (; e < end; e += 32) {
-      add_entries<1>(ctx, p, half, e, first, sums);
     }
   }
 
@@ -207,6 +199,7 @@ template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Executor>
     : public paper_engine<Scalar, Index, Offset, Executor> {
   using base = paper_engine<Scalar, Index, Offset, Executor>;
+  using base::tasks_;
   template <int Columns>
   using agent = sync_free_warp::agent<Tuning, Scalar, Index, Offset, Columns>;
   using for_one = agent<1>;
@@ -252,12 +245,10 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
     kernel.text = shares_ ? std::to_string(kernel.warps) + " warps for rows of one level by their length"
                           : "one warp per row";
     base::describe(info, "sync_free_warp", Tuning::block_threads, std::move(kernel), on);
-    info.solver_bytes += tasks_.first.bytes();
   }
 
  private:
   bool shares_;
-  runs<Index> tasks_;  ///< the rows of each warp; empty if each warp solves one row
 };
 
 }  // namespace sptrsv::SPTRSV_ABI::detail
