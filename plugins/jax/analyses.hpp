@@ -159,7 +159,8 @@ struct analysis {
                            static_cast<sptrsv_diagonal>(of.diagonal),
                            static_cast<sptrsv_operation>(of.operation),
                            of.max_rhs,
-                           nullptr};
+                           nullptr,
+                           0};
     if (a.systems > 1) {
       const sptrsv_batch_options systems{sizeof systems, a.systems, 0, 0};
       const sptrsv_code code = sptrsv_analyze_batch(&a.first, &systems, &options, stream, &batch);
