@@ -131,10 +131,10 @@ auto by_single_rows(const Matrix& a) {
 /// Returns the matrix in blocks: those that have an entry of `a`, filled with zeros, ascending in each block
 /// row. Entries that `a` has twice are added up. Otherwise as to_csc.
 ///
+/// @param a csr_view or csr_matrix.
 /// @param block_size rows and columns of a block, 1 to 1024.
 /// @param order of the values of a block.
-/// @throws error as to_csc; errc::invalid_argument if the matrix does not consist of blocks of this size, or
-///   if Offset cannot count the values of the blocks.
+/// @throws error as to_csc; errc::invalid_argument if the blocks do not fill the matrix, or overflow Offset.
 template <class Value, class Index, class Offset>
 bsr_matrix<Value, Index, Offset> to_bsr(const csr_view<Value, Index, Offset>& a, std::int64_t block_size,
                                         block_order order = block_order::by_rows) {
