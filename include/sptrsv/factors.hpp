@@ -272,8 +272,7 @@ auto analyze_factors(
     Stream stream = {}, memory_resource* resource = nullptr) {
   using made = factors<Policy, typename View::value_type, typename View::index_type,
                        typename View::offset_type, Stream>;
-  const detail::executor_t<Stream> on(stream);
-  return detail::with_expanded(detail::view_of(a), Policy::name, on, resource,
+  return detail::with_expanded(detail::view_of(a), Policy::name, detail::executor_t<Stream>(stream), resource,
                                [&](const auto& of) { return made(policy, of, options, stream, resource); });
 }
 

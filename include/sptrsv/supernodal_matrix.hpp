@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/analysis/panel_pattern.hpp"
 #include "sptrsv/error.hpp"
 #include "sptrsv/matrix.hpp"
 

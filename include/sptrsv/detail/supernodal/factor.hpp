@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/analysis/panel_pattern.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/supernodal/analysis/columns.hpp"

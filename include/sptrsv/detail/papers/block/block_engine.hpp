@@ -25,7 +25,7 @@ template <class Index, class Offset>
 struct block_plan {
   device_triangle<Index, Offset> triangle;  ///< part by part; the row offsets of the stored rows
   device_levels<Index> order;               ///< block_order::rows, without level offsets
-  // What the kernel needs in addition.
+  // The kernel needs these in addition to the triangle.
   std::int64_t blocks = 0;
   buffer<Index> numbers;        ///< row of each stored row of the compressed parts
   runs<Index> warps;            ///< the rows of each polling warp
@@ -35,7 +35,7 @@ struct block_plan {
   buffer<std::int32_t> step_of_task;
   step_list host_steps;
 
-  /// Returns the size of what the kernel needs in addition.
+  /// Returns the bytes of the arrays that the kernel needs in addition to the triangle.
   [[nodiscard]] std::size_t bytes() const {
     return numbers.bytes() + warps.first.bytes() + gates.bytes() + level_offsets.bytes() + steps.bytes() +
            step_of_task.bytes();
