@@ -8,8 +8,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,14 +43,23 @@ class Result:
     how: str  # the first line that says so
 
 
-class Workshop:
-    """Builds programs with planted errors below a folder, and runs them."""
+def at_once(call: Callable[..., None], items: Iterable[tuple]) -> None:
+    """Calls `call` with each of the items as its arguments, all at the same time."""
+    listed = list(items)
+    with ThreadPoolExecutor(max(1, len(listed))) as threads:
+        for done in [threads.submit(call, *item) for item in listed]:
+            done.result()
 
-    def __init__(self, folder: Path, compiler: str, optimisation: str, timeout: int, emulator: Path | None):
+
+class Workshop:
+    """Builds programs with planted errors below a folder, and runs them, `jobs` processes at a time."""
+
+    def __init__(self, folder: Path, compiler: str, optimisation: str, timeout: int, emulator: Path | None, jobs: int):
         self.folder = folder
         self.compiler = compiler
         self.optimisation = optimisation
         self.timeout = timeout
+        self.processes = threading.Semaphore(jobs)
         folder.mkdir(parents=True, exist_ok=True)
         self.emulator = emulator or self.compile_emulator()
 
@@ -61,7 +73,8 @@ class Workshop:
 
     def compile(self, arguments: list[object], tree: Path) -> None:
         includes = [f"-I{path}" for path in (tree / "include", ROOT, ROOT / "tests", ROOT / "tests/planted")]
-        subprocess.run([self.compiler, "-std=c++17", *includes, *map(str, arguments)], check=True)
+        with self.processes:
+            subprocess.run([self.compiler, "-std=c++17", *includes, *map(str, arguments)], check=True)
 
     def build(self, program: Program, number: int, layer: dict[int, Error]) -> Path:
         """Builds the program with all errors of a layer."""
@@ -84,7 +97,8 @@ class Workshop:
         command = [program, "--gtest_brief=1", "--gtest_fail_fast", f"--gtest_filter={cases}"]
         environment = os.environ | {"SPTRSV_PLANTED_ERROR": str(error)}
         try:
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=self.timeout)
+            with self.processes:
+                done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=self.timeout)
         except subprocess.TimeoutExpired:
             return False, f"no end after {self.timeout} s"
         if done.returncode == 0:
@@ -161,15 +175,16 @@ def examine(
             raise SystemExit(f"error: {built_as.name} fails without a planted error: {why}")
         done = "built and passed" if runs_without else "built"
         print(f"{built_as.name}: {len(layer)} errors, {done} after {time.monotonic() - start:.0f} s", flush=True)
-        for number, error in layer.items():
+
+        def run(number: int, error: Error, built: Path = built) -> None:
             for program in programs:
                 if program.name in error.programs and number not in caught:
-                    start = time.monotonic()
                     passes, why = workshop.run(built, program.cases(), number)
                     if not passes:
                         caught[number] = Result(error, program.name, why)
-                    seconds = time.monotonic() - start
-                    print(f"  {'not caught' if passes else why:20} {seconds:5.0f} s  {error.name}", flush=True)
+                    print(f"  {program.name:24} {'not caught' if passes else why:20} {error.name}", flush=True)
+
+        at_once(run, layer.items())
 
 
 def summary(results: list[Result]) -> tuple[list[str], bool]:
@@ -205,6 +220,7 @@ def main() -> int:
     parser.add_argument(
         "--emulator", type=Path, metavar="FILE", help="the emulator's library or object, which is compiled by default"
     )
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="compilers and programs at a time")
     parser.add_argument("--table", type=Path, metavar="FILE", help="write the results as a Markdown table")
     arguments = parser.parse_args()
 
@@ -222,7 +238,12 @@ def main() -> int:
     # The programs of the sample run only until the error is caught: they take longer to compile than to run.
     optimisation = "-O0" if arguments.sample else "-O1"
     workshop = Workshop(
-        arguments.folder.resolve(), arguments.compiler, optimisation, arguments.timeout, arguments.emulator
+        arguments.folder.resolve(),
+        arguments.compiler,
+        optimisation,
+        arguments.timeout,
+        arguments.emulator,
+        arguments.jobs,
     )
     caught: dict[int, Result] = {}
     needed = {name for error in errors.values() for name in error.programs}
@@ -232,8 +253,11 @@ def main() -> int:
         together = [program for program in programs if not program.source]
         examine(workshop, joined(together), together, errors, caught, runs_without=False)
         programs = [program for program in programs if program.source]
-    for program in programs:
+
+    def examine_alone(program: Program) -> None:
         examine(workshop, program, [program], errors, caught, runs_without=not arguments.sample)
+
+    at_once(examine_alone, [(program,) for program in programs])
     results = [caught.get(number, Result(error, "", "")) for number, error in errors.items()]
     lines, good = summary(results)
     if arguments.table:
