@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Solves systems with all preconditioners of the examples pcg and gmres, and prints tables in Markdown.
 
-usage: preconditioner_comparison.py PROGRAMS [MATRICES] [--only REGEX]
+usage: preconditioner_comparison.py PROGRAMS [MATRICES] [--only REGEX] [--cusparse]
 
 PROGRAMS is the folder of pcg and gmres, for example build/default/examples. MATRICES is a folder with Matrix Market
 files (.mtx or .mtx.gz), in subfolders whose names say of what kind they are: symmetric ones are solved by conjugate
@@ -10,7 +10,8 @@ problems on grids are solved.
 The first table has a line for each system: the iterations and the milliseconds to a residual of 1e-8, set-up included,
 of the fastest preconditioner of each class. The second one has a line for each kind of systems: the preconditioner of
 each class that one would take for all of them, and its time over that of the fastest on each system, in the geometric
-mean and at most. Exit status: 0 if each system was solved by some preconditioner, 1 if not.
+mean and at most. With --cusparse each system is solved with IC(0) or ILU(0) in the natural order only, by this library
+and by cuSPARSE. Exit status: 0 if each system was solved by some preconditioner, 1 if not.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ import statistics
 import subprocess
 import sys
 from typing import NamedTuple
+
+import krylov_comparison
 
 GMRES = "gmres --restart 30 --max-iterations 3000"
 PCG = "pcg --max-iterations 5000"
@@ -142,32 +145,50 @@ def recommend(kind: str, solved: list[list[Run]]) -> str:
     return f"| {kind} | {len(solved)} | " + " | ".join(cells) + " |"
 
 
+def run(programs: pathlib.Path, command: str, compare: str) -> str:
+    """Returns what a program prints for a system."""
+    program, *rest = command.split()
+    arguments = [str(programs / program), *rest, "--compare", compare, "--repeat", "2"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def compare_with_cusparse(programs: pathlib.Path, systems: list[tuple[str, str, str]]) -> int:
+    """Prints the table of this library and of cuSPARSE; returns how many systems were not solved by both."""
+    results = []
+    for _, system, command in systems:
+        method = "CG, IC(0)" if command.startswith("pcg") else "GMRES(30), ILU(0)"
+        try:
+            results.append(krylov_comparison.read_result(system, method, run(programs, command, "cusparse")))
+        except (KeyError, ValueError) as error:
+            print(f"{system}: not solved by both: {error}", file=sys.stderr)
+    if results:
+        print(krylov_comparison.table(results))
+    return len(systems) - len(results)
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", type=pathlib.Path)
     parser.add_argument("matrices", type=pathlib.Path, nargs="?")
     parser.add_argument("--only", default="", help="a regular expression for the names of the systems")
+    parser.add_argument("--cusparse", action="store_true", help="compare IC(0) and ILU(0) with those of cuSPARSE only")
     options = parser.parse_args(arguments)
+    systems = [each for each in systems_of(options.matrices) if re.search(options.only, each[1])]
+    if options.cusparse:
+        return 1 if compare_with_cusparse(options.programs, systems) else 0
     by_kind: dict[str, list[list[Run]]] = collections.defaultdict(list)
     failures = 0
     print("| system | " + " | ".join(CLASSES) + " |\n|---|" + "---|" * len(CLASSES))
-    for kind, system, command in systems_of(options.matrices):
-        if not re.search(options.only, system):
-            continue
-        program, *rest = command.split()
-        done = subprocess.run(
-            [str(options.programs / program), *rest, "--compare", "alternatives", "--repeat", "2"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        runs = read_runs(done.stdout)
+    for kind, system, command in systems:
+        output = run(options.programs, command, "alternatives")
+        runs = read_runs(output)
         if runs:
             print(line_of(system, runs), flush=True)
             by_kind[kind].append(runs)
         else:
             failures += 1
-            said = (done.stderr + done.stdout).strip().splitlines()
+            said = output.strip().splitlines()
             print(f"{system}: no preconditioner has converged: {said[-1] if said else ''}", file=sys.stderr)
     print("\n| kind | systems | " + " | ".join(CLASSES) + " |\n|---|--:|" + "---|" * len(CLASSES))
     for kind, solved in by_kind.items():

@@ -5,10 +5,13 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import pathlib
+import sys
 import unittest
 from types import ModuleType
 
 from support import ROOT, CommandTest
+
+sys.path.insert(0, str(ROOT / "scripts"))  # of which the script imports krylov_comparison
 
 
 def load() -> ModuleType:
@@ -50,6 +53,27 @@ class PreconditionerComparison(CommandTest):
         status, output = self.call(comparison.main, self.write_programs(TABLE), "--only", "^elasticity, 16")
         self.assertEqual(status, 0)
         self.assertEqual(output.count("**Chebyshev(3): 28, 34.9**"), 1)
+
+    def test_compares_with_cusparse(self) -> None:
+        cells = ("1,728", "11,232", "34, 34", "1.50 ms    3.00 ms", "19  20", "2.00 ms    8.00 ms", "OK  OK")
+        labels = (
+            "rows",
+            "entries",
+            "levels of the solves",
+            "set-up",
+            "iterations",
+            "time to the solution",
+            "solution",
+        )
+        table = "".join(f"{label}   {cell}\n" for label, cell in zip(labels, cells, strict=True))
+        programs = self.write_programs(table)
+        status, output = self.call(comparison.main, programs, "--cusparse", "--only", "^elasticity, 16")
+        self.assertEqual(status, 0, output)
+        self.assertIn("| elasticity, 16 x 16 x 16 | CG, IC(0) | 1,728 | 11,232 | 34 | 19 | 20 | 1.5 | 3 |", output)
+        programs = self.write_programs(table.replace("OK  OK", "OK  NOT CONVERGED"))
+        status, output = self.call(comparison.main, programs, "--cusparse", "--only", "^elasticity, 16")
+        self.assertEqual(status, 1)
+        self.assertIn("elasticity, 16 x 16 x 16: not solved by both", output)
 
     def test_recommends_what_solves_most_systems_of_a_kind(self) -> None:
         run = comparison.Run
