@@ -483,7 +483,7 @@ ERRORS = (
         "groups draw tickets of the other parity",
         "parity",
         "scheme",
-        Edit(SCHEME + "assignment.hpp", "tickets[parity]", "tickets[parity ^ 1u]"),
+        Edit(SCHEME + "assignment.hpp", "a.state->tickets[parity]", "a.state->tickets[parity ^ 1u]"),
         equivalent="the block that resets this counter draws from it afterwards, so its warps take all groups that "
         "other blocks have missed; groups that are taken twice get the same bits",
     ),

@@ -28,6 +28,8 @@ class Edit:
                 count = whole.count(part)
                 raise SystemExit(f"error: planted errors: {where} has this text {count} times, not once:\n{part}")
         begin = text.index(within) + within.index(self.old)
+        if text[:begin].rstrip().endswith((".", "->", "::")):
+            raise SystemExit(f"error: planted errors: this is the end of an expression in {self.file}:\n{self.old}")
         return begin, begin + len(self.old)
 
     def switched(self, number: int) -> str:

@@ -43,6 +43,12 @@ class Planting(unittest.TestCase):
             with self.assertRaisesRegex(SystemExit, r"a\.hpp has this text \d times, not once:\nf\(i"):
                 self.planted(error(Edit("a.hpp", old, "")))
 
+    def test_the_end_of_an_expression_is_refused(self):
+        for before in ("a.", "a->", "a::"):
+            (self.root / "a.hpp").write_text(f"x = {before}b[i];\n")
+            with self.assertRaisesRegex(SystemExit, r"the end of an expression in a\.hpp:\nb\[i\]"):
+                self.planted(error(Edit("a.hpp", "b[i]", "b[j]")))
+
     def test_errors_that_overlap_are_in_different_layers(self):
         first, second = error(Edit("a.hpp", "f(i, j)", "0")), error(Edit("a.hpp", "j", "0"))
         third = error(Edit("a.hpp", "k", "0"), Edit("a.hpp", "warp.sync();", ""))
