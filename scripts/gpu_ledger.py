@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds and runs the checks that need a GPU, and keeps a record of each in tests/gpu/ledger.json.
 
-usage: gpu_ledger.py --build FOLDER [--prebuilt FOLDER] [--minutes N] [--jobs N] [--processes N] [--mps] [--only REGEX]
+usage: gpu_ledger.py --build FOLDER [--prebuilt FOLDER] [--minutes N] [--jobs N] [--processes N] [--only REGEX]
        gpu_ledger.py --missing | --write-summary
 
 A check is a program with its arguments, under a tool of compute-sanitizer or without one. Its record has the hash of
@@ -9,10 +9,9 @@ what the program is made of: its sources and all headers of the repository that 
 space. A check whose hash has a record that passed need not run again; a check that failed runs again. Programs are
 built in FOLDER, those with a missing check only, and a program is checked as soon as it is built; those that stand in
 the folder of --prebuilt, which another machine has built from this tree, are not built. Nothing starts after N minutes.
-Checks that took long before start first. With --mps the contracts run under MPS, beside the other checks: their kernels
-are short, and without MPS each program has the GPU for itself for a time slice. --missing lists the checks of the
-present tree without a record; --write-summary puts into docs/reliability.md what has passed on which GPU. Exit status:
-0, 1 if a check failed or is missing.
+Checks that took long before start first. --missing lists the checks of the present tree without a record;
+--write-summary puts into docs/reliability.md what has passed on which GPU. Exit status: 0, 1 if a check failed or is
+missing.
 """
 
 import argparse
@@ -20,12 +19,11 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -229,7 +227,7 @@ def describe_machine() -> dict[str, str]:
 class Run:
     """A check that runs on one GPU, or on all of them if `gpu` is negative."""
 
-    def __init__(self, check: Check, identity: str, build: Path, gpu: int, mps: dict[str, str]):
+    def __init__(self, check: Check, identity: str, build: Path, gpu: int):
         self.check = check
         self.gpu = gpu
         self.identity = identity
@@ -238,8 +236,6 @@ class Run:
         command, environment = command_of(check, build)
         if gpu >= 0:
             environment |= {"CUDA_VISIBLE_DEVICES": str(gpu)}
-        if can_share_under_mps(check):
-            environment |= mps
         self.process = subprocess.Popen(
             command, env=os.environ | environment, stdout=self.output, stderr=subprocess.STDOUT
         )
@@ -256,25 +252,6 @@ class Run:
         return {"hash": self.identity, "outcome": outcome, "said": said, "seconds": seconds, **machine}
 
 
-def can_share_under_mps(check: Check) -> bool:
-    """Returns whether a check can run under MPS, where a fault of one program would end the others."""
-    return check.program.startswith("gpu_contract")
-
-
-def start_mps() -> dict[str, str]:
-    """Starts an MPS daemon of its own; returns the environment of its clients."""
-    folder = tempfile.mkdtemp()
-    environment = {"CUDA_MPS_PIPE_DIRECTORY": folder, "CUDA_MPS_LOG_DIRECTORY": folder}
-    subprocess.run(["nvidia-cuda-mps-control", "-d"], env=os.environ | environment, check=True)
-    return environment
-
-
-def stop_mps(environment: dict[str, str]) -> None:
-    if environment:
-        subprocess.run(["nvidia-cuda-mps-control"], input=b"quit\n", env=os.environ | environment, check=False)
-        shutil.rmtree(environment["CUDA_MPS_PIPE_DIRECTORY"], ignore_errors=True)
-
-
 def needs_the_gpu_alone(check: Check) -> bool:
     """Returns whether a check needs most of the memory, or measures it."""
     return check.arguments[:1] == ("--seconds",) or re.search("memory|threads", check.program) is not None
@@ -285,9 +262,8 @@ def count_gpus() -> int:
     return max(1, len(re.findall("^GPU ", listed, re.MULTILINE)))
 
 
-def free_gpu(check: Check, running: list[Run], gpus: int, processes: int, has_mps: bool) -> int | None:
-    """Returns a GPU that can take the check, -1 for all of them; None: it has to wait. Checks under MPS and the others
-    have `processes` places each on a GPU."""
+def free_gpu(check: Check, running: list[Run], gpus: int, processes: int) -> int | None:
+    """Returns a GPU that can take the check, -1 for all of them; None: it has to wait."""
     if re.search("distributed", check.program):
         alone = any(needs_the_gpu_alone(run.check) for run in running)
         return None if alone or len(running) >= processes * gpus else -1
@@ -296,8 +272,6 @@ def free_gpu(check: Check, running: list[Run], gpus: int, processes: int, has_mp
     if needs_the_gpu_alone(check):
         return None if load[least] else least
     shared = [gpu for gpu in range(gpus) if not any(needs_the_gpu_alone(other) for other in load[gpu])]
-    if has_mps:
-        load = [[other for other in on if can_share_under_mps(other) == can_share_under_mps(check)] for on in load]
     fits = [gpu for gpu in shared if len(load[gpu]) < processes]
     return min(fits, key=lambda gpu: len(load[gpu])) if fits else None
 
@@ -327,7 +301,6 @@ def run_missing(missing: list[tuple[Check, str]], arguments: argparse.Namespace,
         return start < made < time.time() - 5  # by this build, and completely
 
     gpus = count_gpus()
-    mps = start_mps() if arguments.mps else {}
     waiting = sorted(missing, key=lambda each: -ledger.get(each[0].name, {}).get("seconds", 0))
     running: list[Run] = []
     failed = 0
@@ -341,18 +314,17 @@ def run_missing(missing: list[tuple[Check, str]], arguments: argparse.Namespace,
         if not ready and not running and builder.poll() is not None:
             break  # what was not built
         ready.sort(key=lambda each: needs_the_gpu_alone(each[0]))  # a GPU is shared as long as possible
-        places = ((each, free_gpu(each[0], running, gpus, arguments.processes, bool(mps))) for each in ready)
+        places = ((each, free_gpu(each[0], running, gpus, arguments.processes)) for each in ready)
         start_now = next(((each, gpu) for each, gpu in places if gpu is not None), None)
         if start_now is None:
             time.sleep(0.2)
             continue
         waiting.remove(start_now[0])
         folder = prebuilt if is_prebuilt(start_now[0][0]) else build
-        running.append(Run(*start_now[0], folder, start_now[1], mps))
+        running.append(Run(*start_now[0], folder, start_now[1]))
     for process in [builder, *(run.process for run in running)]:
         process.terminate()
         process.wait()
-    stop_mps(mps)
     left = len(waiting) + len(running)
     print(f"{len(missing) - left} checks ran, {failed} failed; {left} are still missing")
     return 1 if failed or left else 0
@@ -366,11 +338,12 @@ def summary(ledger: dict[str, dict]) -> str:
             by_machine[record["gpu"], record["driver"], record["cuda"]].append(record)
     lines = []
     for (gpu, driver, cuda), records in sorted(by_machine.items()):
-        commits = ", ".join(sorted({record["commit"] for record in records}))
+        commits = Counter(record["commit"] for record in records)
+        by_commit = ", ".join(f"{count} at {commit}" for commit, count in sorted(commits.items()))
         seconds = sum(record["seconds"] for record in records)
         lines.append(
-            f"- {gpu}, driver {driver}, CUDA {cuda}: {len(records)} checks passed, which took {seconds:.0f} s; commits"
-            f" {commits}."
+            f"- {gpu}, driver {driver}, CUDA {cuda}: {len(records)} checks passed, which took {seconds:.0f} s:"
+            f" {by_commit}."
         )
     failed = [(name, record["said"]) for name, record in sorted(ledger.items()) if record["outcome"] != "passed"]
     lines += [f"- {name}: failed ({said})." for name, said in failed]
@@ -393,7 +366,6 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="compilers at a time")
     parser.add_argument("--only", default="", help="a regular expression for the names of the checks")
     parser.add_argument("--processes", type=int, default=8, help="checks at a time on a GPU")
-    parser.add_argument("--mps", action="store_true", help="run the contracts under MPS")
     parser.add_argument("--missing", action="store_true")
     parser.add_argument("--write-summary", action="store_true")
     arguments = parser.parse_args()

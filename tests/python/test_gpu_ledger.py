@@ -61,9 +61,7 @@ class Ledger(unittest.TestCase):
             program.write_text('#!/bin/sh\necho "[  PASSED  ] 3 tests."\n')
             program.chmod(0o755)
             check = gpu_ledger.Check("gpu_krylov", (), "", (), "gpu_krylov")
-            arguments = argparse.Namespace(
-                build=folder, prebuilt=str(prebuilt), jobs=1, minutes=1, processes=2, mps=False
-            )
+            arguments = argparse.Namespace(build=folder, prebuilt=str(prebuilt), jobs=1, minutes=1, processes=2)
             with (
                 mock.patch.object(gpu_ledger, "describe_machine", dict),
                 mock.patch.object(gpu_ledger, "count_gpus", lambda: 2),
@@ -73,22 +71,6 @@ class Ledger(unittest.TestCase):
                 self.assertEqual(gpu_ledger.run_missing([(check, "hash")], arguments, ledger), 0)
             self.assertEqual(ledger["gpu_krylov"]["outcome"], "passed")
             self.assertEqual(ledger["gpu_krylov"]["said"], "[  PASSED  ] 3 tests.")
-
-    def test_contracts_under_mps_have_places_of_their_own(self):
-        def check(program, tool=""):
-            return gpu_ledger.Check(program, (), tool, (), program)
-
-        def running(other, gpu):
-            return argparse.Namespace(check=other, gpu=gpu)
-
-        contract, long_one, alone = check("gpu_contract_a"), check("gpu_factors", "racecheck"), check("gpu_threads")
-        full = [running(long_one, gpu) for gpu in (0, 1)]
-        self.assertIsNone(gpu_ledger.free_gpu(contract, full, 2, 1, False))
-        self.assertEqual(gpu_ledger.free_gpu(contract, full, 2, 1, True), 0)
-        self.assertEqual(gpu_ledger.free_gpu(contract, [*full, running(contract, 0)], 2, 1, True), 1)
-        self.assertIsNone(gpu_ledger.free_gpu(long_one, [*full, running(contract, 0)], 2, 1, True))
-        self.assertIsNone(gpu_ledger.free_gpu(alone, [running(contract, 0), running(contract, 1)], 2, 1, True))
-        self.assertIsNone(gpu_ledger.free_gpu(contract, [running(alone, 0), running(alone, 1)], 2, 1, True))
 
     def test_racecheck_may_name_kernels_with_named_barriers_only(self):
         check = gpu_ledger.Check("program", (), "racecheck", (), "program")
