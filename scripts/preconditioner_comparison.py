@@ -21,6 +21,7 @@ import collections
 import gzip
 import pathlib
 import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -92,7 +93,7 @@ def command_of(matrix: pathlib.Path) -> str:
     with gzip.open(matrix, "rt") if matrix.suffix == ".gz" else matrix.open() as file:
         header = file.readline().lower().split()
     program, *options = (PCG if "symmetric" in header else GMRES).split()
-    return " ".join([program, str(matrix), *options, *(["--laplacian"] if "pattern" in header else [])])
+    return shlex.join([program, str(matrix), *options, *(["--laplacian"] if "pattern" in header else [])])
 
 
 def line_of(system: str, runs: list[Run]) -> str:
@@ -147,7 +148,7 @@ def recommend(kind: str, solved: list[list[Run]]) -> str:
 
 def run(programs: pathlib.Path, command: str, compare: str) -> str:
     """Returns what a program prints for a system."""
-    program, *rest = command.split()
+    program, *rest = shlex.split(command)
     arguments = [str(programs / program), *rest, "--compare", compare, "--repeat", "2"]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     return done.stdout + done.stderr

@@ -97,6 +97,15 @@ class PreconditionerComparison(CommandTest):
         found = comparison.systems_of(self.folder)[-2:]
         self.assertEqual([(kind, name) for kind, name, _ in found], [("files", "a"), ("circuits", "b")])
 
+    def test_folders_may_have_spaces_in_their_names(self) -> None:
+        programs = self.write_programs(TABLE)
+        pathlib.Path(self.write("gmres", f"#!/bin/sh\n[ -f \"$1\" ] && cat <<'END'\n{TABLE}END\n"))
+        (self.folder / "power grids").mkdir()
+        self.write("power grids/b.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 0\n")
+        status, output = self.call(comparison.main, programs, str(self.folder), "--only", "^b$")
+        self.assertEqual(status, 0, output)
+        self.assertIn("| power grids | 1 |", output)
+
     def test_chooses_the_method_by_the_file(self) -> None:
         symmetric = pathlib.Path(self.write("a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n1 1 0\n"))
         self.assertIn("pcg", comparison.command_of(symmetric))
