@@ -127,11 +127,11 @@ SPTRSV_DEVICE auto copy_rows(Context& ctx, const Team& team, const Params& p, co
                              std::int64_t begin, std::int64_t end, std::uint64_t* arrival) {
   using scalar = std::decay_t<decltype(*p.panels)>;
   auto* const memory = static_cast<unsigned char*>(ctx.dynamic_shared()) + team.index() * p.warp_bytes;
-  const std::int64_t before = panel_row(begin, node.columns);
+  const int k = static_cast<int>(node.columns);  // with 64 bits nvcc 13 makes forward solves 10 % slower
+  const std::int64_t before = panel_row(begin, k);
   const std::int64_t first = node.panel + before;
   if (team.warp_index() == 0) {
-    copy_panel(ctx, p.panels, first, node.panel + panel_row(end, node.columns), memory, arrival,
-               team.warp().rank());
+    copy_panel(ctx, p.panels, first, node.panel + panel_row(end, k), memory, arrival, team.warp().rank());
   }
   return copied_panel<scalar>(first, memory) - before;
 }
