@@ -153,7 +153,7 @@ struct dataflow_tuning {
   /// The path is considered only if levels have at most this many rows on average, blocks at least this many,
   /// and there are at most this many right-hand sides, which are solved at the same time.
   static constexpr double natural_blocks_rows_per_level = 16;
-  static constexpr double natural_block_rows = 1.7;
+  static constexpr double natural_block_rows = 2.5;
   static constexpr std::int64_t natural_blocks_max_rhs = 128;
   /// Predicted time of a solve in addition to its steps.
   static constexpr double natural_blocks_launch_ns = 1500;
