@@ -72,6 +72,24 @@ class Ledger(unittest.TestCase):
             self.assertEqual(ledger["gpu_krylov"]["outcome"], "passed")
             self.assertEqual(ledger["gpu_krylov"]["said"], "[  PASSED  ] 3 tests.")
 
+    def test_what_waits_on_all_gpus_runs_alone(self):
+        def run(name: str, gpu: int) -> mock.Mock:
+            return mock.Mock(check=gpu_ledger.Check(name, (), "", (), name), gpu=gpu)
+
+        distributed = gpu_ledger.Check("gpu_distributed", (), "", (), "gpu_distributed")
+        self.assertEqual(gpu_ledger.free_gpu(distributed, [], 2, 8), -1)
+        self.assertIsNone(gpu_ledger.free_gpu(distributed, [run("gpu_krylov", 0)], 2, 8))
+        krylov = gpu_ledger.Check("gpu_krylov", (), "", (), "gpu_krylov")
+        self.assertIsNone(gpu_ledger.free_gpu(krylov, [run("gpu_distributed", -1)], 2, 8))
+        self.assertEqual(gpu_ledger.free_gpu(krylov, [run("gpu_krylov", 0)], 2, 8), 1)
+
+    def test_skipped_tests_stand_on_the_page(self):
+        record = {"outcome": "passed", "gpu": "g", "driver": "1", "cuda": "13.0", "commit": "c", "seconds": 1.0}
+        said = "[  SKIPPED ] 1 test, listed below:; [  SKIPPED ] GpuDistributed.Puts"
+        text = gpu_ledger.summary({"a": {**record, "said": said}, "b": {**record, "said": "[  PASSED  ] 3 tests."}})
+        self.assertIn("- a skipped tests on that machine: GpuDistributed.Puts.", text)
+        self.assertNotIn("- b", text)
+
     def test_racecheck_may_name_kernels_with_named_barriers_only(self):
         check = gpu_ledger.Check("program", (), "racecheck", (), "program")
         hazard = "========= Error: Race reported between Write access at void {}<double>(T1::params)+0x35c0\n"
