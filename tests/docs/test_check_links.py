@@ -89,7 +89,7 @@ class Repository(unittest.TestCase):
             ("docs/guide.md", "103 of 107", "105 of 107"),
             ("README.md", "| **6.8x** |", "| **6.9x** |"),
             ("README.md", "| **6.8x** | 2.4x", "| **6.8x** | 2.5x"),
-            ("README.md", "| 7.8x | exact", "| 7.9x | exact"),
+            ("README.md", "| 8.3x | exact", "| 8.4x | exact"),
             ("README.md", "| cuDSS | 4.3x |", "| cuDSS | 4.4x |"),
             ("docs/performance.md", "| real systems | 54 | 7.7x |", "| real systems | 54 | 7.8x |"),
         ):
